@@ -168,7 +168,7 @@ Result<Money> parse_major(std::string_view text, const Currency& currency) {
   const auto whole = text::parse_digits(digits.substr(0, point));
   const std::string_view decimals = has_point ? digits.substr(point + 1) : "0";
   const auto fraction = text::parse_digits(decimals);
-  if (!whole || !fraction) return refuse("is not a decimal number");
+  if (!whole || !fraction) return refuse("is not a plain decimal number in range");
   if (has_point && decimals.size() > exponent) return refuse("is finer than the currency");
   const std::int64_t missing =
       has_point ? power_of_ten(static_cast<int>(exponent - decimals.size())) : 1;

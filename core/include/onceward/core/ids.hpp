@@ -34,9 +34,14 @@ using WriterId = Strong<struct WriterIdTag, std::string>;
 
 /// Whether money is real. Recorded in the store; part of every key.
 enum class Mode { test, live };
+/// `test` or `live`.
 [[nodiscard]] std::string_view to_text(Mode mode) noexcept;
+/// Exactly what to_text gives; anything else is invalid_argument.
 [[nodiscard]] Result<Mode> parse_mode(std::string_view text);
 
+/// Each parser takes the whole text as it is: nothing is trimmed, lowered or normalised, and words
+/// like `None` or `null` are ids like any other. Illegal or empty text is invalid_argument; the
+/// message names the rule and the first illegal byte, never the text.
 [[nodiscard]] Result<CustomerId> parse_customer_id(std::string_view text);
 [[nodiscard]] Result<ProviderCustomer> parse_provider_customer(std::string_view text);
 /// Empty text gives `subscription`.
@@ -46,9 +51,12 @@ enum class Mode { test, live };
 [[nodiscard]] Result<RequestId> parse_request_id(std::string_view text);
 [[nodiscard]] Result<PaymentMethod> parse_payment_method(std::string_view text);
 
+/// `customer/<id>`: injective, since the prefix is fixed.
 [[nodiscard]] PersistenceId customer_persistence_id(const CustomerId& customer);
+/// `scheduler/<cycle>`.
 [[nodiscard]] PersistenceId scheduler_persistence_id(std::string_view cycle);
-/// The customer of a `customer/<id>` persistence id; not_found for any other kind.
+/// The customer of a `customer/<id>` persistence id; not_found for any other kind, and for an id
+/// that is no legal customer id.
 [[nodiscard]] Result<CustomerId> customer_of(const PersistenceId& id);
 
 }  // namespace onceward

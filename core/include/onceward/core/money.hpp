@@ -13,8 +13,10 @@ namespace onceward {
 /// A currency the provider can charge, as three lower-case letters. Regular value; 3 bytes.
 class Currency {
  public:
+  /// `xxx`, no currency: equal to itself, shown with two decimals, never chargeable.
   Currency() = default;
-  /// Text as in the provider's API: exactly three letters; upper case is accepted and lowered.
+  /// Text as in the provider's API: exactly three letters; upper case is accepted and lowered. A
+  /// currency that the provider does not charge is invalid_argument.
   [[nodiscard]] static Result<Currency> parse(std::string_view text);
 
   [[nodiscard]] std::string_view text() const noexcept { return {letters_, 3}; }
@@ -43,15 +45,17 @@ struct Money {
   friend bool operator==(const Money&, const Money&) = default;
 };
 
-/// Sum of two amounts; invalid_argument on different currencies or overflow.
+/// Sum of two amounts; invalid_argument on different currencies or when the sum is beyond
+/// amount_minor_max on either side of zero.
 [[nodiscard]] Result<Money> add(const Money& left, const Money& right);
 /// An amount that may be charged: 0 .. charge_amount_minor_max and a multiple of the currency's
 /// granularity; otherwise invalid_argument with a text that says what would be acceptable.
 [[nodiscard]] Result<Money> parse_chargeable(std::int64_t minor, const Currency& currency);
 /// For people, by the exponent: "49.90 usd", "4990 jpy", "5.120 kwd".
 [[nodiscard]] std::string to_display(const Money& money);
-/// Amount in major units with the currency's exponent ("49.90"): exact; too many digits are
-/// refused.
+/// Amount in major units with at most the currency's exponent of decimals ("49.90", "49.9", "49",
+/// "-5"): exact. Anything finer, beyond amount_minor_max or not a plain decimal number is
+/// invalid_argument. Reads what to_display prints, without the currency.
 [[nodiscard]] Result<Money> parse_major(std::string_view text, const Currency& currency);
 
 }  // namespace onceward

@@ -11,6 +11,7 @@ namespace onceward {
 struct SequenceNr {
   std::uint64_t value = 0;
 
+  /// The position `n` events later. 64 bits do not run out, so there is no overflow to answer.
   [[nodiscard]] constexpr SequenceNr plus(std::uint64_t n) const noexcept { return {value + n}; }
   friend constexpr auto operator<=>(const SequenceNr&, const SequenceNr&) = default;
 };

@@ -9,12 +9,15 @@
 
 namespace onceward {
 
+/// Wraps one value under a tag that is only a name. Regular: default, copy, equality, order and
+/// hash are those of T. Nothing else is forwarded, so no arithmetic and no mixing by accident.
 template <class Tag, class T>
 class Strong {
  public:
   using value_type = T;
 
   Strong() = default;
+  /// Takes the value as it is, without any check.
   explicit Strong(T value) : value_(std::move(value)) {}
 
   [[nodiscard]] const T& value() const noexcept { return value_; }
@@ -28,6 +31,7 @@ class Strong {
 
 }  // namespace onceward
 
+/// For look-up only: the order of an unordered container must not reach any output.
 template <class Tag, class T>
 struct std::hash<onceward::Strong<Tag, T>> {
   std::size_t operator()(const onceward::Strong<Tag, T>& id) const noexcept {
