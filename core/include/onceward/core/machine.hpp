@@ -48,9 +48,11 @@ struct RecoveryFailed {
   Error error;
 };
 /// A command with the place of its reply. `command` holds exactly the entity type's Command.
+/// `accepted`: an earlier incarnation stored it and only its waiting is to be taken up again.
 struct Command {
   std::any command;
   ReplyTo reply_to;
+  bool accepted = false;
 };
 struct CommitAnswered {
   Incarnation incarnation;
@@ -100,12 +102,15 @@ struct Load {
   std::any query;
 };
 /// This incarnation is over; feed it nothing more. `recover`: build a new one from the journal
-/// (after the barrier, if one is pending) and feed it `answers_in_hand`. `quarantine`: record it.
+/// (after the barrier, if one is pending) and feed it what was in hand: provider answers that are
+/// not stored yet and commands that were certainly not stored. `quarantine`: record it; every
+/// command was turned down.
 struct Stop {
   enum class Why : std::uint8_t { recover, quarantine };
   Why why = Why::recover;
   Error error;
   std::vector<ExternalAnswer> answers_in_hand;
+  std::vector<input::Command> commands_in_hand;
 };
 }  // namespace output
 
