@@ -1,4 +1,4 @@
-# onceward_module(NAME [SOURCES ...] [PUBLIC libs ...] [PRIVATE libs ...] [PATH dir])
+# onceward_module(NAME [SOURCES ...] [PUBLIC libs ...] [PRIVATE libs ...])
 # One static library target onceward_NAME with alias onceward::NAME. Public headers are every *.hpp
 # under <dir>/include; private headers are included by quotes from the repository root.
 function(onceward_module name)
@@ -23,7 +23,8 @@ function(onceward_module name)
       $<BUILD_INTERFACE:${include_dir}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${include_dir}/*.hpp")
     if(headers)
-      target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS "${include_dir}" FILES ${headers})
+      target_sources(${target} ${scope}
+        FILE_SET HEADERS BASE_DIRS "${include_dir}" FILES ${headers})
     endif()
   endif()
   set_property(GLOBAL APPEND PROPERTY ONCEWARD_TARGETS ${target})

@@ -66,7 +66,7 @@ IMPURE_HEADERS = {
 }  # fmt: skip
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
-LINK_CALL = re.compile(r"\b(onceward_module|target_link_libraries)\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
+LINK_CALL = re.compile(r"\b(onceward_module|target_link_libraries)\s*\(([^()]*)\)")
 
 
 def module_of(path):

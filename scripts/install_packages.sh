@@ -29,7 +29,7 @@ missing="$(missing_packages)"
 [ -n "$missing" ] || exit 0
 say "Missing packages: $missing"
 
-# Debian's default Boost cannot stand beside 1.81. Removing what someone else may need is his choice.
+# Debian's default Boost cannot stand beside 1.81. Whether to remove it is the user's choice.
 old_boost="$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' 'libboost*1.74-dev' 2>/dev/null |
   sed -n 's/^installed //p' | xargs || true)"
 if [ -n "$old_boost" ] && [[ "$missing" == *libboost* ]]; then
@@ -57,7 +57,8 @@ say "Installing them with: ${apt[*]} install"
 # shellcheck disable=SC2086  # one argument per package is wanted
 if ! "${apt[@]}" install -q -y --no-install-recommends --no-remove $missing </dev/null >&2; then
   say "apt-get could not install: $missing"
-  say "The list is that of Debian 12 (bookworm); this is $(. /etc/os-release && echo "$PRETTY_NAME")."
+  # shellcheck source=/dev/null
+  say "The list is for Debian 12 (bookworm); this is $(. /etc/os-release; echo "$PRETTY_NAME")."
   exit 1
 fi
 missing="$(missing_packages)"

@@ -33,7 +33,9 @@ echo "apt-get \$*" >>"$box/calls"
 case " \$* " in
   *' install '*)
     [ ! -e "$box/apt_fails" ] || exit 100
-    for word in "\$@"; do case "\$word" in -*) ;; *) echo "\$word" >>"$box/installed" ;; esac; done ;;
+    for word in "\$@"; do
+      case "\$word" in -*) ;; *) echo "\$word" >>"$box/installed" ;; esac
+    done ;;
 esac
 FAKE
 # shellcheck disable=SC2016  # the fake expands them
