@@ -1,8 +1,12 @@
-"""What the checks share: the list of the repository's files and C++ text without its comments."""
+#!/usr/bin/env python3
+"""What the checks share: the list of the repository's files and C++ text without its comments.
+Run with endings as arguments (repository.py .cpp .hpp), it prints the files that have them.
+"""
 
 import pathlib
 import re
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CPP_SUFFIXES = (".hpp", ".cpp")
@@ -55,3 +59,7 @@ def code_only(text):
         return quote + lines + quote
 
     return _TOKEN.sub(blank, text)
+
+
+if __name__ == "__main__":
+    print("\n".join(path for path in tracked_files() if path.endswith(tuple(sys.argv[1:]))))
