@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
         AnswerCase{505, "", "", Observation::server_error},
         AnswerCase{529, "", "", Observation::server_error},
         AnswerCase{100, "", "", Observation::server_error},
-        AnswerCase{-1, "", "", Observation::server_error}),
+        AnswerCase{0, "", "", Observation::server_error}),
     name_of);
 
 struct MeaningCase {
