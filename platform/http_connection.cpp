@@ -187,12 +187,14 @@ void HttpConnection::pump_stream() {
   if (phase_ != Phase::streaming || !out_.empty()) return;  // on_written() comes back here
   std::string data;
   bool ended = false;
+  bool abandoned = false;
   {
     const std::lock_guard lock(stream_->mutex);
-    if (stream_->abandoned) return end(SocketEnd::rst);
     data.swap(stream_->pending);
     ended = stream_->ended;
+    abandoned = stream_->abandoned;
   }
+  if (abandoned) return end(SocketEnd::rst);
   if (!data.empty() && !head_only_) {
     if (http_1_0_) {
       out_ = std::move(data);
