@@ -13,6 +13,9 @@ namespace {
 // often than it has kinds of guards would spin.
 constexpr int refusals_max = 4;
 
+// A call without answer this long after its not_after is lost with whatever carried it.
+constexpr std::int64_t lost_call_after_ms = 30'000;
+
 const CallProvider* call_of(const ErasedDecision& decision) {
   for (const auto& effect : decision.effects) {
     if (const auto* call = std::get_if<CallProvider>(&effect)) return call;
@@ -39,6 +42,7 @@ void EntityMachine::step(Input input, const StepContext& context, std::vector<Ou
   step_ = &context;
   outputs_ = &outputs;
   if (context.permit_offered) ++permits_;
+  forget_lost_calls();
   std::visit([this](auto&& alternative) { on(std::forward<decltype(alternative)>(alternative)); },
              std::move(input));
   settle_permits();
@@ -88,7 +92,9 @@ void EntityMachine::on(input::Command&& input) {
     return;
   }
   if (phase_ == Phase::running) return decide(std::move(input), nullptr, 0);
-  if (stash_.size() >= stash_max) return turn_down_and_reply(input, Turndown::busy);
+  if (!input.result && stash_.size() >= stash_max) {
+    return turn_down_and_reply(input, Turndown::busy);
+  }
   stash_.push_back(std::move(input));
 }
 
@@ -101,7 +107,7 @@ void EntityMachine::on(input::PermitGranted&& input) {
 }
 
 void EntityMachine::on(input::CallAnswered&& input) {
-  std::erase(calls_in_flight_, input.answer.key);
+  forget_call(input.answer.key);
   if (phase_ == Phase::running) return decide(std::move(input.answer), nullptr, 0);
   answers_.push_back(std::move(input.answer));
 }
@@ -141,25 +147,30 @@ std::optional<std::string> EntityMachine::rule_broken_by(const ErasedDecision& d
 }
 
 void EntityMachine::handle(Origin origin, ErasedDecision decision, int refusals) {
-  if (decision.quarantine) {
+  auto broken = decision.quarantine ? std::move(decision.quarantine) : rule_broken_by(decision);
+  if (broken) {
     drop();
-    return quarantine({ErrorCode::store_corrupt, std::move(*decision.quarantine)});
-  }
-  if (auto broken = rule_broken_by(decision)) {
-    drop();
+    if (const auto* command = std::get_if<input::Command>(&origin)) {
+      if (decision.reply) {
+        reply(command->reply_to, std::move(*decision.reply));
+      } else {
+        turn_down_and_reply(*command, Turndown::quarantined);
+      }
+    }
     return quarantine({ErrorCode::impossible_transition,
                        options_.persistence_id.value() + ": " + std::move(*broken)});
   }
   if (!decision.stores_nothing()) {
     return commit(std::move(origin), std::move(decision), refusals);
   }
-  drop();
+  auto applied = apply();  // notes only: there are no events
+  if (!applied) return quarantine(std::move(applied).error());
   if (call_of(decision) != nullptr) --permits_;
   const bool resumed = std::holds_alternative<FromResume>(origin);
   const bool acted = !decision.effects.empty();
-  release(std::move(origin), std::move(decision));
   // A look-up that resume() started is in flight now; ask whether something else is owed.
-  if (resumed && acted) resume_due_ = true;
+  if ((resumed && acted) || decision.has_notes) resume_due_ = true;
+  release(std::move(origin), std::move(decision));
   go_on();
 }
 
@@ -207,7 +218,9 @@ void EntityMachine::stored(const Stored& answer) {
     permits_ += done.holds_permit ? 1 : 0;
     return quarantine(std::move(applied).error());
   }
-  if (std::holds_alternative<FromResume>(done.origin)) resume_due_ = true;
+  if (std::holds_alternative<FromResume>(done.origin) || done.decision.has_notes) {
+    resume_due_ = true;
+  }
   release(std::move(done.origin), std::move(done.decision));
   answer_waiters();
   go_on();
@@ -219,6 +232,9 @@ void EntityMachine::refused(Refusal refusal) {
   drop();
   permits_ += again.holds_permit ? 1 : 0;
   if (again.refusals >= refusals_max) {
+    if (const auto* command = std::get_if<input::Command>(&again.origin)) {
+      turn_down_and_reply(*command, Turndown::quarantined);
+    }
     return quarantine({ErrorCode::impossible_transition,
                        options_.persistence_id.value() + ": refused again and again"});
   }
@@ -255,9 +271,10 @@ void EntityMachine::release(Origin origin, ErasedDecision decision) {
   }
   auto* command = std::get_if<input::Command>(&origin);
   if (command == nullptr) return;
-  if (decision.reply) reply(command->reply_to, std::move(*decision.reply));
+  const bool waits = decision.wait && waiters_.size() < waiters_max;
+  if (decision.reply) reply(command->reply_to, std::move(*decision.reply), !waits);
   if (!decision.wait) return;
-  if (waiters_.size() < waiters_max) {
+  if (waits) {
     waiters_.push_back(std::move(*command));
   } else if (!decision.reply) {
     turn_down_and_reply(*command, Turndown::busy);
@@ -267,12 +284,26 @@ void EntityMachine::release(Origin origin, ErasedDecision decision) {
 void EntityMachine::perform(Effect effect) {
   if (auto* call = std::get_if<CallProvider>(&effect)) {
     calls_in_flight_.push_back(call->request.key);
+    call_deadlines_.push_back(call->request.not_after_boottime_ms + lost_call_after_ms);
     outputs_->push_back(output::Call{std::move(call->request)});
   } else if (auto* tell = std::get_if<Tell>(&effect)) {
     outputs_->push_back(
         output::Tell{std::move(tell->to), std::move(tell->command), tell->correlation});
   } else {
     outputs_->push_back(output::Load{std::move(std::get<Load>(effect).query)});
+  }
+}
+
+void EntityMachine::forget_call(const IdempotencyKey& key) {
+  const auto found = std::find(calls_in_flight_.begin(), calls_in_flight_.end(), key);
+  if (found == calls_in_flight_.end()) return;
+  call_deadlines_.erase(call_deadlines_.begin() + (found - calls_in_flight_.begin()));
+  calls_in_flight_.erase(found);
+}
+
+void EntityMachine::forget_lost_calls() {
+  for (std::size_t i = call_deadlines_.size(); i-- > 0;) {
+    if (call_deadlines_[i] < step_->now.boottime_ms) forget_call(calls_in_flight_[i]);
   }
 }
 
@@ -348,9 +379,9 @@ void EntityMachine::quarantine(Error error) {
       output::Stop{output::Stop::Why::quarantine, std::move(error), std::move(answers_), {}});
 }
 
-void EntityMachine::reply(ReplyTo to, std::any reply) {
+void EntityMachine::reply(ReplyTo to, std::any reply, bool last) {
   if (to == ReplyTo{}) return;
-  outputs_->push_back(output::Reply{to, std::move(reply)});
+  outputs_->push_back(output::Reply{to, std::move(reply), last});
 }
 
 void EntityMachine::turn_down_and_reply(const input::Command& command, Turndown why) {

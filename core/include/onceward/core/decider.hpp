@@ -53,8 +53,11 @@ struct Load {
 };
 using Effect = std::variant<CallProvider, Tell, Load>;
 
+/// Note of a decider whose state has no transient part.
+struct NoNote {};
+
 /// What an entity decided. Empty = nothing to store, nothing to do.
-template <class Event, class Reply>
+template <class Event, class Reply, class Note = NoNote>
 struct Decision {
   std::vector<Event> events;
   std::vector<RowWrite> rows;
@@ -63,6 +66,11 @@ struct Decision {
   std::vector<CapLimit> limits;
   /// At most one CallProvider per decision, and only if Context::permit was true.
   std::vector<Effect> effects;
+  /// Changes of the state's transient part, taken in order after the events, once the unit is
+  /// stored (at once if there is nothing to store). Never encoded and never stored: they are lost
+  /// with the incarnation and dropped with a refused or unknown unit, so resume() must be able to
+  /// rebuild all they say. Taking notes makes the machine ask resume() what is owed now.
+  std::vector<Note> notes;
   /// Sent to the command's sender after the unit is stored (at once if there is nothing to store).
   std::optional<Reply> reply;
   /// Keep the command as a waiter: D::answer_waiter() is asked again after each stored commit.
@@ -85,6 +93,35 @@ enum class Turndown : std::uint8_t {
   invalid,      ///< the unit was refused as malformed or too large; nothing was recorded
 };
 
+namespace detail {
+template <class D>
+struct NoteOf {
+  using Type = NoNote;
+};
+template <class D>
+requires requires {
+  typename D::Note;
+}
+struct NoteOf<D> {
+  using Type = typename D::Note;
+};
+}  // namespace detail
+
+/// `D::Note` of a decider with a transient part, NoNote of any other.
+template <class D>
+using NoteOf = typename detail::NoteOf<D>::Type;
+
+/// The type of all decisions of a decider.
+template <class D>
+using DecisionOf = Decision<typename D::Event, typename D::Reply, NoteOf<D>>;
+
+/// Optional part of a decider: a named transient part of its state that notes change. take_note
+/// cannot fail, since a note is made from the very state that takes it.
+template <class D>
+concept TakesNotes = requires(const D& d, typename D::State& state, const typename D::Note& note) {
+  { d.take_note(state, note) } -> std::same_as<void>;
+};
+
 /// An entity type. All members are const and thread-safe; one object serves all entities.
 template <class D>
 concept Decider = requires(const D& d, typename D::State& state, const typename D::State& cstate,
@@ -93,19 +130,17 @@ concept Decider = requires(const D& d, typename D::State& state, const typename 
                            const PersistenceId& id, Turndown why) {
   requires std::copyable<typename D::Command>;
   requires std::copyable<typename D::Reply>;
+  requires std::same_as<NoteOf<D>, NoNote> || TakesNotes<D>;
   /// State of an entity without history.
   { d.initial(id) } -> std::same_as<typename D::State>;
   /// Total: every (state, command) pair has a decision.
-  {
-    d.decide(cstate, command, context)
-    } -> std::same_as<Decision<typename D::Event, typename D::Reply>>;
+  { d.decide(cstate, command, context) } -> std::same_as<DecisionOf<D>>;
   /// Total: answers that match nothing decide nothing.
-  {
-    d.decide_answer(cstate, answer, context)
-    } -> std::same_as<Decision<typename D::Event, typename D::Reply>>;
-  /// Everything still owed, from state alone: after recovery, on a wake-up, on a granted permit.
-  /// Called again after each decision it made was stored, until it decides nothing.
-  { d.resume(cstate, context) } -> std::same_as<Decision<typename D::Event, typename D::Reply>>;
+  { d.decide_answer(cstate, answer, context) } -> std::same_as<DecisionOf<D>>;
+  /// Everything still owed, from state alone: after recovery, on a wake-up, on a granted permit,
+  /// after notes. Called again after each decision it made was stored or released, until it decides
+  /// nothing; one that releases effects without storing must note them, or it would repeat them.
+  { d.resume(cstate, context) } -> std::same_as<DecisionOf<D>>;
   /// An event the state cannot take is impossible_transition and quarantines the entity.
   { d.evolve(state, event) } -> std::same_as<Result<Unit>>;
   /// The reply for a waiting command, once the state allows one.

@@ -13,14 +13,15 @@
 
 namespace onceward {
 
-/// A Decision whose events are encoded and whose reply is erased; the typed events stay with the
-/// hooks until apply() or drop().
+/// A Decision whose events are encoded and whose reply is erased; the typed events and notes stay
+/// with the hooks until apply() or drop().
 struct ErasedDecision {
   CommitUnit facts;  ///< events, rows, marks, caps, limits; the machine fills in the rest
   std::vector<Effect> effects;
   std::optional<std::any> reply;
   bool wait = false;
   bool wants_permit = false;
+  bool has_notes = false;
   std::optional<std::string> quarantine;
 
   [[nodiscard]] bool stores_nothing() const noexcept;
@@ -43,7 +44,8 @@ class EntityMachine : public Machine {
  protected:
   [[nodiscard]] const MachineOptions& options() const noexcept { return options_; }
 
-  // Hooks. decide_* keep their typed events until exactly one of apply() and drop() is called.
+  // Hooks. decide_* keep their typed events and notes until exactly one of apply() and drop() is
+  // called; apply() evolves the events, then takes the notes.
   virtual ErasedDecision decide_command(const std::any& command, const Context& context) = 0;
   virtual ErasedDecision decide_answer(const ExternalAnswer& answer, const Context& context) = 0;
   virtual ErasedDecision decide_resume(const Context& context) = 0;
@@ -83,11 +85,13 @@ class EntityMachine : public Machine {
   void unknown(const CommitUnknown& answer);
   void release(Origin origin, ErasedDecision decision);
   void perform(Effect effect);
+  void forget_call(const IdempotencyKey& key);
+  void forget_lost_calls();
   void answer_waiters();
   void go_on();
   void stop_to_recover(Error error);
   void quarantine(Error error);
-  void reply(ReplyTo to, std::any reply);
+  void reply(ReplyTo to, std::any reply, bool last = true);
   void turn_down_and_reply(const input::Command& command, Turndown why);
   void settle_permits();
   [[nodiscard]] Context context(const Refusal* refusal) const;
@@ -103,6 +107,7 @@ class EntityMachine : public Machine {
   std::vector<ExternalAnswer> answers_;  // arrived while recovering or committing
   std::vector<input::Command> waiters_;
   std::vector<IdempotencyKey> calls_in_flight_;
+  std::vector<std::int64_t> call_deadlines_;  // parallel to calls_in_flight_; CLOCK_BOOTTIME ms
   int permits_ = 0;
   bool permit_requested_ = false;
   bool resume_due_ = false;

@@ -41,10 +41,16 @@ class TypedMachine final : public EntityMachine {
       auto applied = decider_->evolve(state_, event);
       if (!applied) return applied;
     }
-    undecided_.clear();
+    if constexpr (TakesNotes<D>) {
+      for (const auto& note : notes_) decider_->take_note(state_, note);
+    }
+    drop();
     return ok();
   }
-  void drop() override { undecided_.clear(); }
+  void drop() override {
+    undecided_.clear();
+    notes_.clear();
+  }
   Result<Unit> replay(const EncodedEvent& event) override {
     auto decoded = codec_.decode(event);
     if (!decoded) return Unexpected{std::move(decoded).error()};
@@ -66,11 +72,13 @@ class TypedMachine final : public EntityMachine {
     return *typed_command;
   }
 
-  ErasedDecision erase(Decision<Event, Reply>&& decision) {
+  ErasedDecision erase(DecisionOf<D>&& decision) {
     ErasedDecision erased;
     erased.facts.events.reserve(decision.events.size());
     for (const auto& event : decision.events) erased.facts.events.push_back(codec_.encode(event));
     undecided_ = std::move(decision.events);
+    notes_ = std::move(decision.notes);
+    erased.has_notes = !notes_.empty();
     erased.facts.rows = std::move(decision.rows);
     erased.facts.marks = std::move(decision.marks);
     erased.facts.caps = std::move(decision.caps);
@@ -87,6 +95,7 @@ class TypedMachine final : public EntityMachine {
   EventCodec<Event> codec_;
   typename D::State state_;
   std::vector<Event> undecided_;  // of the unit that is being committed
+  std::vector<NoteOf<D>> notes_;  // of the same decision
 };
 
 /// `name` is for logs ("billing"). The decider is shared by all machines and must be immutable.

@@ -27,7 +27,8 @@ struct Incarnation {
   friend constexpr auto operator<=>(const Incarnation&, const Incarnation&) = default;
 };
 
-/// Commands held while recovering or committing; one more is turned down as busy.
+/// Commands held while recovering or committing; one more is turned down as busy. Results of the
+/// entity's own Tell and Load effects are bounded by what it asked and do not count.
 inline constexpr std::size_t stash_max = 128;
 /// Commands waiting for a settled state; one more is turned down as busy.
 inline constexpr std::size_t waiters_max = 256;
@@ -49,10 +50,13 @@ struct RecoveryFailed {
 };
 /// A command with the place of its reply. `command` holds exactly the entity type's Command.
 /// `accepted`: an earlier incarnation stored it and only its waiting is to be taken up again.
+/// `result`: it carries the result of a Tell or Load of this entity, so it is never turned down as
+/// busy: nobody would send it again.
 struct Command {
   std::any command;
   ReplyTo reply_to;
   bool accepted = false;
+  bool result = false;
 };
 struct CommitAnswered {
   Incarnation incarnation;
@@ -91,7 +95,8 @@ struct Call {
 };
 struct Reply {
   ReplyTo to;
-  std::any reply;  ///< exactly the entity type's Reply
+  std::any reply;    ///< exactly the entity type's Reply
+  bool last = true;  ///< false: the command goes on waiting and is replied to once more
 };
 struct Tell {
   PersistenceId to;
