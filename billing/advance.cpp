@@ -1,0 +1,140 @@
+// What an obligation owes right now, from its state alone: the next step of its flow, a resend or a
+// look-up by the resume table, or nothing yet.
+#include <algorithm>
+
+#include <onceward/billing/resume_table.hpp>
+#include "billing/requests.hpp"
+
+namespace onceward::billing {
+
+namespace {
+
+// A look-up or resend that could not be decided is looked at again at the latest after this.
+constexpr std::chrono::milliseconds poll_pending = std::chrono::hours{1};
+
+bool due(const Draft& draft) {
+  const auto& at = draft.obligation().next_action_at;
+  return at && *at <= draft.now();
+}
+
+bool in_flight(const Draft& draft, const RequestState& request) {
+  return draft.context().in_flight(request.key) ||
+         draft.context().in_flight(look_up_key(request.key));
+}
+
+// When no request of ours can be running at the provider any more, on the clock that still counts.
+Timestamp quiet_at(const Draft& draft, const RequestState& request) {
+  const BillingPolicy& policy = draft.policy();
+  const Now& now = draft.context().now;
+  if (now.boot == request.last_sent.boot) {
+    const std::int64_t left =
+        request.not_after_boottime_ms + policy.provider_bound.count() - now.boottime_ms;
+    return now.wall.plus(std::chrono::milliseconds{std::max<std::int64_t>(left, 0)});
+  }
+  // The machine was started anew since: only calendar clocks span that.
+  return request.last_sent.wall.plus(policy.call_timeout + policy.provider_bound);
+}
+
+bool is_quiet(const Draft& draft, const RequestState& request) {
+  // The saved answer of the endpoint itself: whatever ran under this key has ended.
+  if (request.answered && request.observation == to_text(Observation::server_error)) return true;
+  return quiet_at(draft, request) <= draft.now();
+}
+
+ResumeFacts facts_of(const Draft& draft, const RequestState& request) {
+  const RequestAge age = age_of(request.first_sent, draft.context().now);
+  ResumeFacts facts;
+  facts.step = request.step;
+  // A send without any answer may have been executed.
+  facts.tainted = request.tainted || !request.answered;
+  facts.young = age.trusted && age.age < draft.policy().same_key_max;
+  facts.pointless = request.pointless;
+  facts.quiet = is_quiet(draft, request);
+  facts.looked_up = request.looked_up;
+  facts.burst_used =
+      request.sends_since_look_up >= static_cast<std::uint32_t>(draft.policy().same_key_burst);
+  return facts;
+}
+
+void resume_request(Draft& draft, const RequestState& request) {
+  switch (resume_action(facts_of(draft, request))) {
+    case ResumeAction::send_same_key:
+      return start_request(draft, request.step, request.generation);
+    case ResumeAction::send_next_generation:
+      return start_request(draft, request.step, draft.obligation().generation + 1);
+    case ResumeAction::look_up:
+      return start_look_up(draft);
+    case ResumeAction::wait_until_quiet: {
+      OutcomeUnknown waiting;
+      waiting.of = draft.of();
+      waiting.at = draft.now();
+      waiting.key = request.key;
+      waiting.observation = request.observation;
+      waiting.looked_up = request.looked_up;
+      waiting.next_action_at =
+          std::max(quiet_at(draft, request), draft.now().plus(poll_pending / 60));
+      return draft.add(std::move(waiting));
+    }
+    case ResumeAction::park:
+      return draft.add(BillingParked{draft.of(), draft.now(), "outcome_unknown"});
+  }
+}
+
+Step next_step(const Draft& draft) {
+  const ObligationState& ob = draft.obligation();
+  switch (draft.policy().flow) {
+    case Flow::charges:
+      return Step::charge;
+    case Flow::payment_intents:
+      return ob.intent.empty() ? Step::create : Step::confirm;
+    case Flow::payment_intents_one_step:
+      return ob.intent.empty() ? Step::create_confirm : Step::confirm;
+  }
+  ONCEWARD_CHECK(false, "every flow has a next step");
+}
+
+}  // namespace
+
+bool request_is_quiet(const Draft& draft) {
+  const auto& request = draft.obligation().request;
+  return !request || is_quiet(draft, *request);
+}
+
+void advance(Draft& draft) {
+  const ObligationState& ob = draft.obligation();
+  if (!is_open(ob.status) && !ob.look_up_owed) return;
+  const bool open_request = ob.request && ob.request->open;
+  if (ob.request && in_flight(draft, *ob.request)) return;
+  if (ob.look_up_owed) {
+    if (due(draft) && ob.request) start_look_up(draft);
+    return;
+  }
+  switch (ob.status) {
+    case ObligationStatus::in_progress:
+    case ObligationStatus::unknown:
+      // An unanswered send that is not in flight was lost with its process: act at once.
+      if (open_request) {
+        if (due(draft) || !ob.request->answered) resume_request(draft, *ob.request);
+        return;
+      }
+      if (due(draft)) start_request(draft, next_step(draft), ob.generation);
+      return;
+    case ObligationStatus::declined:
+      if (due(draft)) start_request(draft, next_step(draft), ob.generation);
+      return;
+    case ObligationStatus::processing:
+    case ObligationStatus::action_required:
+      if (due(draft)) start_look_up(draft);
+      return;
+    case ObligationStatus::parked:
+    case ObligationStatus::rejected:
+    case ObligationStatus::capped:
+    case ObligationStatus::completed:
+    case ObligationStatus::waived:
+    case ObligationStatus::cancelled:
+    case ObligationStatus::uncollectible:
+      return;
+  }
+}
+
+}  // namespace onceward::billing

@@ -1,0 +1,69 @@
+// Draft: a decision about one obligation in the making. Events are folded into a scratch copy at
+// once, so that later steps of the same decision, and the row, follow from them. Private to
+// billing.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <onceward/billing/billing_entity.hpp>
+
+namespace onceward::billing {
+
+class Draft {
+ public:
+  /// Borrows policy, state and context for the duration of one decide call.
+  Draft(const BillingPolicy& policy, const BillingState& state, const Context& context,
+        PeriodPurpose of);
+
+  void add(BillingEvent event);
+  void call(ExternalRequest request) {
+    decided_.effects.push_back(CallProvider{std::move(request)});
+  }
+  void mark(Mark mark) { decided_.marks.push_back(std::move(mark)); }
+  void cap(CapOp::Kind kind, std::uint32_t attempt);
+  void want_permit() { decided_.wants_permit = true; }
+
+  [[nodiscard]] bool exists() const { return !scratch_.obligations.empty(); }
+  [[nodiscard]] const ObligationState& obligation() const;
+  [[nodiscard]] ObligationRow row() const;
+  [[nodiscard]] ObligationKey key() const { return {state_.customer, of_.period, of_.purpose}; }
+  [[nodiscard]] const PeriodPurpose& of() const { return of_; }
+  [[nodiscard]] const ProviderCustomer& provider_customer() const {
+    return scratch_.provider_customer;
+  }
+  [[nodiscard]] const Context& context() const { return context_; }
+  [[nodiscard]] const BillingPolicy& policy() const { return policy_; }
+  [[nodiscard]] Timestamp now() const { return context_.now.wall; }
+  [[nodiscard]] bool calls() const { return !decided_.effects.empty(); }
+
+  /// The decision, with the row write that its events imply; a quarantine if an event did not fit
+  /// the state (an answer that contradicts the history must not take the node down).
+  [[nodiscard]] BillingEntity::Decided finish();
+
+ private:
+  const BillingPolicy& policy_;
+  const BillingState& state_;
+  const Context& context_;
+  PeriodPurpose of_;
+  bool existed_;
+  BillingState scratch_;  // holds at most the one obligation
+  BillingEntity::Decided decided_;
+  std::optional<std::string> broken_;
+};
+
+/// Starts whatever the obligation owes now, or asks for a permit; does nothing if nothing is owed.
+/// `in_flight` calls of this incarnation are left alone until their watchdog time.
+void advance(Draft& draft);
+
+/// Whether no request of this obligation can still be running at the provider.
+[[nodiscard]] bool request_is_quiet(const Draft& draft);
+
+/// How long to wait before the next look at a request that was sent `sends` times: doubling from
+/// one second to ten minutes, spread by the key so that a thousand customers do not return at once.
+[[nodiscard]] std::chrono::milliseconds back_off(const IdempotencyKey& key, std::uint32_t sends);
+
+/// Correlation of the look-up about the request with this key.
+[[nodiscard]] IdempotencyKey look_up_key(const IdempotencyKey& request_key);
+
+}  // namespace onceward::billing

@@ -1,0 +1,79 @@
+// BillingState: the fold of one customer's events. Open obligations in full; closed ones stay for
+// ever as proof that their period was billed.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include <onceward/billing/billing_events.hpp>
+
+namespace onceward::billing {
+
+/// The newest request of an obligation. It stays recorded after its answer, so that a late success
+/// still finds its obligation.
+struct RequestState {
+  Step step = Step::create;
+  std::uint32_t attempt = 1;
+  std::uint32_t generation = 0;
+  IdempotencyKey key;
+  PaymentMethod payment_method;
+  SentAt first_sent;
+  SentAt last_sent;
+  std::int64_t not_after_boottime_ms = 0;  ///< of the last send
+  std::uint32_t sends = 0;                 ///< of this key
+  std::uint32_t sends_since_look_up = 0;
+  bool open = true;       ///< no definitive answer yet
+  bool answered = false;  ///< the last send has an answer (or a definitive non-execution)
+  /// Some send of this key may have executed and is not answered definitively.
+  bool tainted = false;
+  bool pointless = false;  ///< the same key would only replay a saved error
+  LookedUp looked_up = LookedUp::nothing;
+  std::string observation;  ///< of the newest answer, empty if none
+
+  friend bool operator==(const RequestState&, const RequestState&) = default;
+};
+
+struct ObligationState {
+  ObligationStatus status = ObligationStatus::in_progress;
+  Money amount;
+  PaymentMethod payment_method;
+  Metadata metadata;
+  RequestId request_id;
+  Timestamp initiated_at;
+  Timestamp updated_at;
+  std::uint32_t attempt = 1;  ///< number of the present or next try
+  std::uint32_t declines = 0;
+  std::uint32_t generation = 0;  ///< never resets
+  std::string intent;            ///< payable intent at the provider, empty if none
+  std::string charge_id;
+  std::string code;
+  std::string decline_code;
+  std::string failure_charge;  ///< recorded with the newest decline
+  std::string reason;
+  std::optional<Timestamp> next_action_at;
+  std::optional<Timestamp> next_attempt_at;
+  std::optional<RequestState> request;
+  bool look_up_owed = false;
+  bool cancel_requested = false;
+
+  friend bool operator==(const ObligationState&, const ObligationState&) = default;
+};
+
+struct BillingState {
+  CustomerId customer;
+  ProviderCustomer provider_customer;  ///< frozen at first use; empty before it
+  /// issued_periods: an entry exists from BillingInitiated on, for ever.
+  std::map<PeriodPurpose, ObligationState> obligations;
+
+  friend bool operator==(const BillingState&, const BillingState&) = default;
+};
+
+/// Applies one event; impossible_transition names event, obligation and status.
+[[nodiscard]] Result<Unit> evolve_obligation(BillingState& state, const BillingEvent& event);
+
+/// The obligation row as the state implies it: rows are always derived, never decided apart.
+[[nodiscard]] ObligationRow row_of(const CustomerId& customer, const PeriodPurpose& of,
+                                   const ObligationState& obligation);
+
+}  // namespace onceward::billing

@@ -1,0 +1,50 @@
+// The resume table: what may be done about a request without a definitive answer. One pure
+// function; every path that is not sure of an outcome goes through it: recovery, watchdog, retry,
+// look-up.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <onceward/billing/billing_events.hpp>
+
+namespace onceward::billing {
+
+enum class ResumeAction : std::uint8_t {
+  send_same_key,         ///< the provider still remembers the key: it answers or executes once
+  send_next_generation,  ///< a second send provably cannot take money twice
+  look_up,               ///< read the provider's state first
+  wait_until_quiet,      ///< a request of ours may still be running there
+  park,                  ///< nothing automatic is safe
+};
+[[nodiscard]] std::string_view to_text(ResumeAction action) noexcept;
+
+/// Everything the table may look at.
+struct ResumeFacts {
+  Step step = Step::create;
+  /// Some send may have executed (see RequestState::tainted); false only with proof of none.
+  bool tainted = true;
+  /// The age is trusted and below same_key_max: the provider surely remembers the key.
+  bool young = false;
+  /// The same key would only replay a saved error.
+  bool pointless = false;
+  /// Each request of ours was answered, or its not_after plus the provider's bound has passed.
+  bool quiet = false;
+  LookedUp looked_up = LookedUp::nothing;
+  /// Same-key sends since the last look-up reached the configured burst.
+  bool burst_used = false;
+};
+
+/// | step | rule, first that fits |
+/// | --- | --- |
+/// | any | untainted: same key |
+/// | any | young, not pointless, burst left: same key |
+/// | create | list holds nothing of ours: next generation (an orphan takes no money) |
+/// | confirm | intent unpaid: quiet → next generation on the same intent, else wait |
+/// | charge, one step | list holds nothing: absence is no proof: quiet → park, else wait |
+/// | cancel | intent unpaid or gone: same key while young, else next generation |
+/// | refund | as charge |
+/// | any | otherwise: look up |
+[[nodiscard]] ResumeAction resume_action(const ResumeFacts& facts) noexcept;
+
+}  // namespace onceward::billing
