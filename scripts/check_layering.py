@@ -53,6 +53,12 @@ FOREIGN = [
 # The conformance suites of the harness are GoogleTest code; no other public header needs a library.
 FOREIGN_IN_PUBLIC_HEADERS = [(r"gtest/", "recovery/harness/")]
 
+# Backends are chosen in one place; everyone else gets a port and cannot depend on one of them.
+BACKENDS = re.compile(
+    r"onceward/(journal/(sqlite|postgres)|provider/(curl|stripe)|cluster/(postgres|etcd))_\w+\.hpp$"
+)
+NAMES_BACKENDS = {"app", "recovery/harness"}
+
 POSIX = re.compile(
     r"(sys|netinet|arpa|net|linux)/[a-z0-9_/]+\.h$|(dirent|errno|fcntl|getopt|netdb|poll|pthread"
     r"|pwd|sched|signal|spawn|stdlib|string|termios|time|unistd)\.h$"
@@ -147,8 +153,10 @@ class Layering:
         owner = self.public.get(name)
         if owner is None:
             self.report(path, line, f"<{name}> is no public header of any module")
-        else:
-            self.check_use(path, line, owner, f"<{name}>")
+            return
+        self.check_use(path, line, owner, f"<{name}>")
+        if BACKENDS.match(name) and module_of(path) not in NAMES_BACKENDS | {owner}:
+            self.report(path, line, f"<{name}> is a backend: only app/ names it, use the port")
 
     def check_use(self, path, line, owner, what):
         user = module_of(path)
@@ -210,7 +218,9 @@ _CLEAN = {
     "core/CMakeLists.txt": "onceward_module(core SOURCES ids.cpp PRIVATE OpenSSL::Crypto)\n",
     "platform/CMakeLists.txt": "onceward_module(sqlite SOURCES a.cpp PRIVATE SQLite::SQLite3)\n",
     "journal/include/onceward/journal/journal.hpp": "#include <onceward/core/ids.hpp>\n",
-    "journal/sqlite_journal.cpp": "#include <sqlite3.h>\n#include <unistd.h>\n",
+    "journal/include/onceward/journal/sqlite_journal.hpp": "#include <memory>\n",
+    "journal/sqlite_journal.cpp": "#include <onceward/journal/sqlite_journal.hpp>\n"
+    "#include <sqlite3.h>\n#include <unistd.h>\n",
     "journal/postgres_journal.cpp": "#include <libpq-fe.h>\n",
     "journal/CMakeLists.txt": "onceward_module(journal SOURCES a.cpp PUBLIC onceward::core)\n"
     "# onceward::actors in a comment\nonceward_module(journal_postgres SOURCES b.cpp\n"
@@ -247,6 +257,7 @@ _BAD = [
     ("journal/a.cpp", '#include "text.hpp"\n', "seen from the repository root"),
     ("core/a.cpp", '#include "core/include/onceward/core/ids.hpp"\n', "is public"),
     ("core/a.cpp", "#include <onceward/core/text.hpp>\n", "no public header"),
+    ("actors/a.cpp", "#include <onceward/journal/sqlite_journal.hpp>\n", "is a backend"),
     ("core/include/onceward/core/a.hpp", '#include "core/text.hpp"\n', "private"),
     ("actors/include/onceward/actors/a.hpp", "#include <caf/actor.hpp>\n", "foreign"),
     ("journal/include/onceward/journal/a.hpp", "#include <sqlite3.h>\n", "foreign"),
