@@ -1,33 +1,15 @@
 // The hash chain: its published bytes, that every field counts, and that it costs no memory.
 #include <onceward/core/chain.hpp>
 
+#include "tests/core/allocation_count.hpp"
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <array>
-#include <cstdlib>
 #include <limits>
-#include <new>
 #include <string>
 #include <vector>
-
-namespace {
-thread_local std::size_t allocations = 0;
-}
-
-// Counted for the whole test program, so that the claim "does not allocate" can fail.
-void* operator new(std::size_t size) {
-  ++allocations;
-  void* const memory = std::malloc(size);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
 
 namespace onceward {
 namespace {
@@ -139,12 +121,12 @@ TEST(Chain, SeparatesBytesMovedFromOneFieldToTheNext) {
 TEST(Chain, DoesNotAllocate) {
   const ChainInput event = first_event();
   Digest head;
-  const std::size_t before = allocations;
+  const std::size_t before = allocation_count();
   for (int i = 0; i < 100; ++i) head = chain_next(head, event);
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(allocation_count(), before);
   EXPECT_NE(head, Digest{});
   const std::string counted(100, 'x');
-  EXPECT_GT(allocations, before) << "the counter itself does not count";
+  EXPECT_GT(allocation_count(), before) << "the counter itself does not count";
   EXPECT_EQ(counted.size(), 100U);
 }
 
