@@ -46,7 +46,7 @@ struct StoredEvent {
 };
 
 /// `claim` creates the row and is refused if it exists; `update` rewrites the existing one and is
-/// InvalidUnit if it does not exist.
+/// InvalidUnit if it does not exist. A unit writes each row at most once.
 struct RowWrite {
   enum class Kind : std::uint8_t { claim, update };
   Kind kind = Kind::update;
@@ -68,7 +68,8 @@ struct Mark {
 
 /// One change of the spend-cap ledger, keyed by (obligation, attempt). Buckets are (billed period,
 /// currency). `reserve` of an existing reservation, `settle` of a settled one and `release` of an
-/// absent one change nothing. `settle` also books money that was never reserved.
+/// absent one change nothing, and neither does `release` of a settled one. `settle` also books
+/// money that was never reserved. A unit's limits are set first, then its operations run in order.
 struct CapOp {
   enum class Kind : std::uint8_t { reserve, settle, release };
   Kind kind = Kind::reserve;

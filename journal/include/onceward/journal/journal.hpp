@@ -44,7 +44,7 @@ struct Quarantined {
   friend bool operator==(const Quarantined&, const Quarantined&) = default;
 };
 
-/// Use of one bucket of the spend cap. `limit` absent: no limit was ever set.
+/// Use of one bucket of the spend cap. `limit_minor` absent: no limit was ever set.
 struct CapUse {
   BillingPeriod period;
   CustomerId customer;  ///< empty: the period's total
@@ -92,7 +92,9 @@ class JournalReader {
 
   /// Feeds events with sequence number > `after` in order and verifies order, epochs and chain on
   /// the way; store_corrupt on any break (nothing is repaired or skipped), store_io if the read
-  /// itself failed. An unknown persistence id has an end of {0, zero head}.
+  /// itself failed. An unknown persistence id has an end of {0, zero head}. The end is always that
+  /// of the whole history, also if the sink stopped early (then the rest was not verified) or if
+  /// `after` lies beyond it.
   [[nodiscard]] virtual Result<HistoryEnd> replay(const PersistenceId& id, SequenceNr after,
                                                   const EventSink& sink) = 0;
   /// The same for many entities at a constant number of queries; `done` is called once per id, in
@@ -110,16 +112,21 @@ class JournalReader {
   /// All rows of one customer, ordered by (period text, purpose).
   [[nodiscard]] virtual Result<std::vector<ObligationRow>> rows_of(const CustomerId& customer) = 0;
   [[nodiscard]] virtual Result<std::vector<ObligationRow>> rows(const RowQuery& query) = 0;
-  /// Open rows with next_action_at <= `now`, earliest first, at most `limit`.
+  /// Rows with next_action_at <= `now`, earliest first, then by (period text, customer, purpose);
+  /// at most `limit`. Closed and operator-owned rows are among them if their entity set a time (a
+  /// look-up that a hint made due on a closed obligation).
   [[nodiscard]] virtual Result<std::vector<ObligationRow>> due(Timestamp now,
                                                                std::size_t limit) = 0;
-  /// Open rows, not operator-owned, last written under an epoch older than `epoch`, ordered by key,
-  /// after `after` (absent: from the start): what start-up takes at once.
+  /// Open rows, not operator-owned, last written under an epoch older than `epoch`, ordered by the
+  /// bytes of (customer, period text, purpose), after `after` (absent: from the start): what
+  /// start-up takes at once.
   [[nodiscard]] virtual Result<std::vector<ObligationRow>> open_before(
       Epoch epoch, const std::optional<ObligationKey>& after, std::size_t limit) = 0;
   /// The mark if it exists and has not expired at `now`.
   [[nodiscard]] virtual Result<std::optional<Mark>> mark(std::string_view scope,
                                                          std::string_view key, Timestamp now) = 0;
+  /// The period's total of each currency, and each customer who has a limit of his own; ordered by
+  /// (currency, customer). What other customers use is only part of the totals.
   [[nodiscard]] virtual Result<std::vector<CapUse>> cap_use(const BillingPeriod& period) = 0;
   [[nodiscard]] virtual Result<std::vector<Quarantined>> quarantined() = 0;
   [[nodiscard]] virtual Result<JournalStats> stats() = 0;
@@ -133,9 +140,10 @@ class Journal {
 
   /// Stores the units in order as one group with one sync; answers[i] belongs to units[i]. A unit
   /// refused, invalid or fenced leaves nothing and does not harm its neighbours; a later unit of
-  /// the group sees what an earlier one stored. If the commit of the group fails, every unit that
-  /// would have been stored answers CommitUnknown, and until barrier() has succeeded each further
-  /// call answers CommitUnknown too without touching the store.
+  /// the group sees what an earlier one stored. If the commit of the group fails, every unit but
+  /// those of bad shape answers CommitUnknown (a refusal may rest on what an earlier unit of the
+  /// group stored), and until barrier() has succeeded each further call answers CommitUnknown too
+  /// without touching the store.
   [[nodiscard]] virtual std::vector<CommitAnswer> commit(std::span<const CommitUnit> units) = 0;
 
   /// Resolves an unknown commit: commits a raised epoch for all shards. Afterwards readers work
@@ -170,7 +178,8 @@ struct StoreIdentity {
   friend bool operator==(const StoreIdentity&, const StoreIdentity&) = default;
 };
 
-/// The shard of an entity: the first four bytes of SHA-256 of its persistence id, modulo `shards`.
+/// The shard of an entity: the first four bytes of SHA-256 of its persistence id, big-endian,
+/// modulo `shards`. A unit that names another shard is InvalidUnit.
 [[nodiscard]] ShardNr shard_of(const PersistenceId& id, std::uint32_t shards);
 
 }  // namespace onceward::journal

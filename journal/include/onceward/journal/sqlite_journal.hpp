@@ -22,9 +22,10 @@ struct SqliteJournalOptions {
   std::string vfs;
 };
 
-/// Opening order: lock, epoch, pragmas (verified), anchor, recorded values. Errors: store_locked
-/// (held by another process, named with its pid), store_mismatch, store_schema_newer,
-/// store_restored, store_io, store_corrupt; each says what to do.
+/// Opening order: lock, connection settings (verified), schema, recorded values, anchor, and only
+/// then the raise of the epoch of all shards: a store that is refused is not written to. Errors:
+/// store_locked (held by another process, named with its pid), store_mismatch, store_schema_newer,
+/// store_restored, store_io, store_full, store_corrupt; each says what to do.
 class SqliteJournal : public Journal {
  public:
   [[nodiscard]] static Result<std::unique_ptr<SqliteJournal>> open(SqliteJournalOptions options);
