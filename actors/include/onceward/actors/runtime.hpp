@@ -45,6 +45,9 @@ struct RuntimeOptions {
   std::int64_t tick_ms = 1'000;
   /// An entity whose actor died this often by exceptions is quarantined.
   int deaths_max = 3;
+  /// Commands that wait longer than this for the recovery of their entity are turned down: as
+  /// uncertain if it had begun to handle them, else as busy.
+  std::int64_t recovery_wait_ms = 10'000;
 };
 
 struct RuntimeStats {
