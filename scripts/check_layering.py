@@ -72,16 +72,20 @@ IMPURE_HEADERS = {
 }  # fmt: skip
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
-LINK_CALL = re.compile(r"\b(onceward_module|target_link_libraries)\s*\(([^()]*)\)")
+LINK_CALL = re.compile(r"\b(onceward_\w+|target_link_libraries)\s*\(([^()]*)\)")
+TARGET = re.compile(r"\b(?:add_library|onceward_(?:\w+_)?(?:module|library))\s*\(\s*(\w+)")
 
 
 def module_of(path):
-    """The module that owns a file, or None for files that may use everything."""
-    parts = path.split("/")
-    for length in (2, 1):
-        candidate = "/".join(parts[:length])
-        if candidate in USES and len(parts) > length:
-            return candidate
+    """The module that owns a file, or None for files that may use everything. The public headers
+    of a submodule may lie in its own include folder or, under its name, in that of its parent."""
+    folder, found, public_name = path.partition("/include/onceward/")
+    for name in (public_name, path) if found and folder in USES else (path,):
+        parts = name.split("/")
+        for length in (2, 1):
+            candidate = "/".join(parts[:length])
+            if candidate in USES and len(parts) > length:
+                return candidate
     return None
 
 
@@ -102,14 +106,14 @@ class Layering:
         self.files = files
         self.violations = []
         self.public = {}  # "onceward/core/ids.hpp" -> "core"
-        self.modules = {}  # name of a CMake module -> the folder's module
+        self.modules = {}  # name of a CMake target -> the folder's module
         for path, text in files.items():
             owner, found, public_name = path.partition("/include/")
             if found and module_of(path):
                 self.public[public_name] = module_of(path)
             if posixpath.basename(path) == "CMakeLists.txt" and module_of(path):
-                for match in re.finditer(r"\bonceward_module\s*\(\s*(\w+)", text):
-                    self.modules[match.group(1)] = module_of(path)
+                for match in TARGET.finditer(text):
+                    self.modules[match.group(1).removeprefix("onceward_")] = module_of(path)
 
     def report(self, path, line, reason):
         self.violations.append(f"{path}:{line}: {reason}")
@@ -226,11 +230,15 @@ _CLEAN = {
     "# onceward::actors in a comment\nonceward_module(journal_postgres SOURCES b.cpp\n"
     "  PUBLIC onceward::journal PRIVATE PostgreSQL::PostgreSQL)\n",
     "provider/include/onceward/provider/provider.hpp": "#include <onceward/core/ids.hpp>\n",
-    "provider/simulator/a.cpp": "#include <onceward/provider/provider.hpp>\n",
+    "provider/include/onceward/provider/simulator/sim.hpp": "#include <string>\n",
+    "provider/simulator/a.cpp": "#include <onceward/provider/provider.hpp>\n"
+    "#include <onceward/provider/simulator/sim.hpp>\n",
     "provider/CMakeLists.txt": "onceward_module(provider SOURCES a.cpp PUBLIC onceward::core)\n",
     "actors/router.cpp": "#include <caf/actor.hpp>\n#include <boost/json.hpp>\n",
     "actors/CMakeLists.txt": "onceward_module(actors SOURCES a.cpp PUBLIC onceward::journal\n"
     "  PRIVATE CAF::core)\n",
+    "app/CMakeLists.txt": "onceward_app_library(onceward_app_config SOURCES a.cpp)\n"
+    "target_link_libraries(onceward PRIVATE onceward_app_config onceward_journal_postgres)\n",
     "recovery/harness/include/onceward/harness/suite.hpp": "#include <gtest/gtest.h>\n",
     "billing/keys.cpp": "// #include <thread>\n/*\n#include <mutex>\n*/\n#include <vector>\n",
     "tests/journal/journal_test.cpp": '#include "journal/private.hpp"\n#include <caf/all.hpp>\n',
@@ -249,6 +257,8 @@ _BAD = [
     ("cluster/a.cpp", "#include <onceward/journal/journal.hpp>\n", "may use core, platform"),
     ("provider/a.cpp", "#include <curl/curl.h>\n", "libcurl only in platform/"),
     ("provider/a.cpp", "#include <sqlite3.h>\n", "SQLite only in"),
+    ("provider/a.cpp", "#include <onceward/provider/simulator/sim.hpp>\n", "provider may use"),
+    ("billing/a.cpp", "#include <onceward/provider/simulator/sim.hpp>\n", "billing may use"),
     ("ingress/a.cpp", "#include <caf/actor.hpp>\n", "CAF only in actors/"),
     ("ingress/a.cpp", "#include <boost/beast/http.hpp>\n", "Beast and Asio only in platform/"),
     ("journal/a.cpp", "#include <libpq-fe.h>\n", "libpq only in"),
@@ -265,6 +275,7 @@ _BAD = [
     ("cluster/CMakeLists.txt", "onceward_module(cluster PUBLIC onceward::journal)\n", "may use"),
     ("cluster/CMakeLists.txt", "onceward_module(cluster PUBLIC onceward::nothing)\n", "no module"),
     ("cluster/CMakeLists.txt", "target_link_libraries(c PRIVATE onceward_journal)\n", "may use"),
+    ("ingress/CMakeLists.txt", "target_link_libraries(i onceward_app_config)\n", "may use"),
     ("ingress/CMakeLists.txt", "onceward_module(ingress PRIVATE CAF::core)\n", "CAF only in"),
     ("ingress/CMakeLists.txt", "onceward_module(ingress PRIVATE Redis::r)\n", "unknown library"),
 ]  # fmt: skip

@@ -53,6 +53,7 @@ class Ban(NamedTuple):
     pattern: str
     applies: object  # File -> bool
     reason: str
+    harmless: str = ""  # what may stand there, also over two lines
 
 
 def in_library(file):
@@ -86,10 +87,11 @@ BANS = [
     ),
     Ban(
         "new_delete",
-        # A private constructor leaves no other way than `std::unique_ptr<T>(new T(...))`.
-        r"(?<![\w.>])(?<!>\()new\s+[\w:<(]|(?<!=)\s*\bdelete(\[\])?\s+[\w*(]",
+        r"(?<![\w.>])new\s+[\w:<(]|(?<!=)\s*\bdelete(\[\])?\s+[\w*(]",
         in_library,
         "owners are values or std::unique_ptr",
+        # A private constructor leaves no other way than `std::unique_ptr<T>(new T(...))`.
+        r"unique_ptr<[^;={}]*>\s*\w*\(\s*new\b",
     ),
     Ban(
         "using_namespace",
@@ -169,7 +171,8 @@ def opening_comment(file):
 
 def check_opening(file):
     length = opening_comment(file)
-    if length == 0:
+    is_list_of_tests = file.is_test and file.path.endswith("CMakeLists.txt")
+    if length == 0 and not is_list_of_tests:
         yield 1, "opening", "begin with 1-5 comment lines: what the file owns, who calls it"
     elif file.is_cpp and length > HEADER_COMMENT_LINES_MAX:
         yield 1, "opening", f"{length} comment lines; at most {HEADER_COMMENT_LINES_MAX}"
@@ -185,7 +188,10 @@ def check_bans(file):
     for ban in BANS:
         if not ban.applies(file):
             continue
-        for number, line in enumerate(file.code_lines, 1):
+        code = file.code
+        if ban.harmless:
+            code = re.sub(ban.harmless, lambda match: "\n" * match.group(0).count("\n"), code)
+        for number, line in enumerate(code.split("\n"), 1):
             if re.search(ban.pattern, line):
                 yield number, ban.rule, ban.reason
 
@@ -299,7 +305,8 @@ _GOOD = [
     ("core/a.hpp", _HEAD + "#pragma once\nA(const A&) = delete;\nint i = std::get_if<A>(&b);\n"),
     ("core/a.cpp", _HEAD + "auto n = 1'000'000;  // it's 'quoted'\nauto c = '\"';\n"),
     ("journal/a.cpp", _HEAD + "// TODO(#12): upcast\nauto id = x.get_id();\n"),
-    ("journal/a.cpp", _HEAD + "return std::unique_ptr<Journal>(new Journal(1));\n"),
+    ("journal/a.cpp", _HEAD + "return std::unique_ptr<Journal>(\n    new Journal(1));\n"),
+    ("journal/a.cpp", _HEAD + "std::unique_ptr<Journal> journal(new Journal(1));\n"),
     ("platform/system_clock.cpp", _HEAD + "return std::chrono::system_clock::now();\n"),
     ("app/main.cpp", _HEAD + "std::this_thread::sleep_for(1s);\nauto t = clock.now();\n"),
     ("journal/a.cpp", _HEAD + "void f() {\n" + "  g();\n" * (FUNCTION_LINES_MAX - 2) + "}\n"),
