@@ -91,6 +91,7 @@ class HttpClient::Impl {
   // --- const after set_up() ---
   HttpClientOptions options_;
   std::vector<curl_slist> common_nodes_;
+  HttpIdleSockets idle_;  // client's thread only; multi_ reports to it until it is gone
   CurlMulti multi_;
   std::thread::id thread_id_;
 
@@ -138,7 +139,7 @@ Result<Unit> HttpClient::Impl::set_up() {
       (curl_multi_setopt)(multi_.get(), CURLMOPT_MAX_TOTAL_CONNECTIONS, connections) != CURLM_OK) {
     return fail(ErrorCode::io, "libcurl gives no multi handle: out of memory or descriptors");
   }
-  auto first = HttpTransfer::create(options_, common_nodes_.data());
+  auto first = HttpTransfer::create(options_, common_nodes_.data(), idle_);
   if (!first) return Unexpected{first.error()};
   transfers_.push_back(std::move(first).value());
   free_.push_back(transfers_.back().get());
@@ -240,6 +241,7 @@ void HttpClient::Impl::run_due_timers() {
 }
 
 void HttpClient::Impl::start_waiting() {
+  if (!waiting_.empty()) idle_.end_those_that_speak();
   while (!stop_seen_ && !waiting_.empty() && active_ < options_.connections_max) {
     Submission next = std::move(waiting_.front());
     waiting_.pop_front();
@@ -249,7 +251,7 @@ void HttpClient::Impl::start_waiting() {
 
 HttpTransfer* HttpClient::Impl::free_transfer() {
   if (free_.empty()) {
-    auto created = HttpTransfer::create(options_, common_nodes_.data());
+    auto created = HttpTransfer::create(options_, common_nodes_.data(), idle_);
     if (!created) return nullptr;
     transfers_.push_back(std::move(created).value());
     return transfers_.back().get();
@@ -285,6 +287,7 @@ void HttpClient::Impl::finish_ended() {
     void* self = nullptr;
     (void)(curl_easy_getinfo)(message->easy_handle, CURLINFO_PRIVATE, &self);  // cannot fail
     auto* transfer = static_cast<HttpTransfer*>(self);
+    transfer->note_kept_connection();
     curl_multi_remove_handle(multi_.get(), transfer->easy());
     auto [result, done] = transfer->finish(code);
     free_.push_back(transfer);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include <unistd.h>
+
 namespace onceward::platform {
 
 namespace {
@@ -107,8 +109,9 @@ void link_headers(std::vector<std::string>& lines, curl_slist* tail,
 }
 
 Result<std::unique_ptr<HttpTransfer>> HttpTransfer::create(const HttpClientOptions& options,
-                                                           curl_slist* common_headers) {
-  std::unique_ptr<HttpTransfer> transfer(new HttpTransfer(options, common_headers));
+                                                           curl_slist* common_headers,
+                                                           HttpIdleSockets& idle) {
+  std::unique_ptr<HttpTransfer> transfer(new HttpTransfer(options, common_headers, idle));
   if (transfer->easy_ == nullptr || !transfer->set_constant_options()) {
     return fail(ErrorCode::io, "libcurl " + std::string(curl_version()) +
                                    " refuses an option that safe requests need");
@@ -116,8 +119,9 @@ Result<std::unique_ptr<HttpTransfer>> HttpTransfer::create(const HttpClientOptio
   return transfer;
 }
 
-HttpTransfer::HttpTransfer(const HttpClientOptions& options, curl_slist* common_headers)
-    : options_(options), common_headers_(common_headers), easy_(curl_easy_init()) {}
+HttpTransfer::HttpTransfer(const HttpClientOptions& options, curl_slist* common_headers,
+                           HttpIdleSockets& idle)
+    : options_(options), common_headers_(common_headers), idle_(idle), easy_(curl_easy_init()) {}
 
 bool HttpTransfer::set_constant_options() {
   CURL* easy = easy_.get();
@@ -126,6 +130,8 @@ bool HttpTransfer::set_constant_options() {
          set(easy, CURLOPT_ERRORBUFFER, &error_text_[0]) &&
          set(easy, CURLOPT_PREREQFUNCTION, &HttpTransfer::on_prerequest) &&
          set(easy, CURLOPT_PREREQDATA, static_cast<void*>(this)) &&
+         set(easy, CURLOPT_CLOSESOCKETFUNCTION, &HttpTransfer::on_close_socket) &&
+         set(easy, CURLOPT_CLOSESOCKETDATA, static_cast<void*>(&idle_)) &&
          set(easy, CURLOPT_HEADERFUNCTION, &HttpTransfer::on_header) &&
          set(easy, CURLOPT_HEADERDATA, static_cast<void*>(this)) &&
          set(easy, CURLOPT_WRITEFUNCTION, &HttpTransfer::on_body) &&
@@ -168,6 +174,14 @@ bool HttpTransfer::begin(HttpClientRequest request, HttpDone done) {
          set_request_options();
 }
 
+void HttpTransfer::note_kept_connection() {
+  curl_socket_t socket = CURL_SOCKET_BAD;
+  long local_port = 0;
+  const bool known = (curl_easy_getinfo)(easy_.get(), CURLINFO_ACTIVESOCKET, &socket) == CURLE_OK &&
+                     (curl_easy_getinfo)(easy_.get(), CURLINFO_LOCAL_PORT, &local_port) == CURLE_OK;
+  idle_.end_use(this, known ? socket : CURL_SOCKET_BAD, static_cast<int>(local_port));
+}
+
 std::pair<HttpClientResult, HttpDone> HttpTransfer::finish(CURLcode code) {
   long status = 0;
   (void)(curl_easy_getinfo)(easy_.get(), CURLINFO_RESPONSE_CODE, &status);  // cannot fail
@@ -197,11 +211,17 @@ std::pair<HttpClientResult, HttpDone> HttpTransfer::hand_over(HttpOutcome outcom
   return ended;
 }
 
-int HttpTransfer::on_prerequest(void* self, char*, char*, int, int) {
+int HttpTransfer::on_prerequest(void* self, char*, char*, int, int local_port) {
   auto& transfer = *static_cast<HttpTransfer*>(self);
+  transfer.idle_.begin_use(self, local_port);
   if (transfer.request_.may_send && !transfer.request_.may_send()) return CURL_PREREQFUNC_ABORT;
   ++transfer.result_.wire_requests;
   return CURL_PREREQFUNC_OK;
+}
+
+int HttpTransfer::on_close_socket(void* idle, curl_socket_t socket) {
+  static_cast<HttpIdleSockets*>(idle)->forget(socket);
+  return ::close(socket);
 }
 
 std::size_t HttpTransfer::on_header(char* bytes, std::size_t size, std::size_t count, void* self) {

@@ -9,6 +9,8 @@
 
 #include <onceward/platform/http_client.hpp>
 
+#include "platform/http_idle_sockets.hpp"
+
 namespace onceward::platform {
 
 struct CurlEasyDeleter {
@@ -30,9 +32,9 @@ void link_headers(std::vector<std::string>& lines, curl_slist* tail,
 
 class HttpTransfer {
  public:
-  /// `options` and `common_headers` must outlive the transfer. io if libcurl refuses an option.
+  /// All three must outlive the transfer and its connections. io if libcurl refuses an option.
   [[nodiscard]] static Result<std::unique_ptr<HttpTransfer>> create(
-      const HttpClientOptions& options, curl_slist* common_headers);
+      const HttpClientOptions& options, curl_slist* common_headers, HttpIdleSockets& idle);
 
   HttpTransfer(const HttpTransfer&) = delete;
   HttpTransfer& operator=(const HttpTransfer&) = delete;
@@ -42,23 +44,27 @@ class HttpTransfer {
   /// Prepares the handle; the caller adds it to the multi handle if true. False: the request cannot
   /// be put on the wire as it is; give it up.
   [[nodiscard]] bool begin(HttpClientRequest request, HttpDone done);
+  /// The transfer has ended but is still in the multi handle: notes the connection if it is kept.
+  void note_kept_connection();
   /// After the handle left the multi handle: the result, and the one who waits for it.
   [[nodiscard]] std::pair<HttpClientResult, HttpDone> finish(CURLcode code);
   /// As finish(), for a transfer given up by ourselves.
   [[nodiscard]] std::pair<HttpClientResult, HttpDone> give_up(std::string_view failure);
 
  private:
-  HttpTransfer(const HttpClientOptions& options, curl_slist* common_headers);
+  HttpTransfer(const HttpClientOptions& options, curl_slist* common_headers, HttpIdleSockets& idle);
   [[nodiscard]] bool set_constant_options();
   [[nodiscard]] bool set_request_options();
   [[nodiscard]] std::pair<HttpClientResult, HttpDone> hand_over(HttpOutcome outcome);
 
-  static int on_prerequest(void* self, char*, char*, int, int);
+  static int on_prerequest(void* self, char*, char*, int, int local_port);
+  static int on_close_socket(void* idle, curl_socket_t socket);
   static std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* self);
   static std::size_t on_body(char* bytes, std::size_t size, std::size_t count, void* self);
 
   const HttpClientOptions& options_;
   curl_slist* const common_headers_;
+  HttpIdleSockets& idle_;
   CurlEasy easy_;
   HttpClientRequest request_;
   HttpDone done_;
