@@ -3,6 +3,7 @@
 #include <onceward/core/billing_period.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -15,6 +16,9 @@ namespace {
 constexpr std::int64_t ms_per_day = 86'400'000;
 constexpr std::int64_t year_min = 1970;
 constexpr std::int64_t year_max = 9999;
+
+static_assert(civil::first_day_of_year(year_max + 1) < std::numeric_limits<std::int32_t>::max(),
+              "every day number fits the members");
 
 /// Days [first, end) since 1970-01-01.
 struct Interval {
@@ -142,7 +146,9 @@ Timestamp BillingPeriod::end() const noexcept {
 }
 
 BillingPeriod BillingPeriod::successor() const {
-  return period_at(granularity_, end());
+  BillingPeriod next = period_at(granularity_, end());
+  ONCEWARD_CHECK(next.first_day_ == end_day_ || next == *this, "periods tile the calendar");
+  return next;
 }
 
 std::strong_ordering operator<=>(const BillingPeriod& a, const BillingPeriod& b) noexcept {
@@ -157,6 +163,9 @@ BillingPeriod period_at(PeriodGranularity granularity, Timestamp at) {
                                       year_start(year_max + 1) - 1);
   auto period = BillingPeriod::parse(spelling_of(granularity, day));
   ONCEWARD_CHECK(period.has_value(), "the spelling of a day parses");
+  ONCEWARD_CHECK(period->granularity() == granularity, "a spelling has one granularity");
+  ONCEWARD_CHECK(period->start().ms <= day * ms_per_day && day * ms_per_day < period->end().ms,
+                 "the period holds the day");
   return std::move(period).value();
 }
 

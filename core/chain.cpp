@@ -13,6 +13,7 @@ class Framing {
  public:
   /// Everything put since the last call, as one piece.
   [[nodiscard]] std::string_view take() {
+    ONCEWARD_CHECK(taken_ < used_, "there is framing between two texts");
     const std::string_view piece(buffer_.data() + taken_, used_ - taken_);
     taken_ = used_;
     return piece;

@@ -17,7 +17,9 @@ struct Date {
   friend bool operator==(const Date&, const Date&) = default;
 };
 
+/// Quotient rounded down, for a positive divisor.
 [[nodiscard]] constexpr std::int64_t floor_div(std::int64_t a, std::int64_t b) noexcept {
+  ONCEWARD_CHECK(b > 0, "the divisor is positive");
   const std::int64_t quotient = a / b;
   return a % b < 0 ? quotient - 1 : quotient;
 }
@@ -58,6 +60,8 @@ struct Date {
   while (first_day_of_year(year) > day) --year;
   while (first_day_of_year(year + 1) <= day) ++year;
   const auto day_of_year = static_cast<int>(day - first_day_of_year(year));
+  ONCEWARD_CHECK(day_of_year >= 0 && day_of_year < days_before_month(year, 13),
+                 "the year found holds the day");
   int month = 1;
   while (days_before_month(year, month + 1) <= day_of_year) ++month;
   return {year, month, day_of_year - days_before_month(year, month) + 1};
@@ -65,7 +69,10 @@ struct Date {
 
 /// Monday = 1 .. Sunday = 7, as ISO 8601 counts.
 [[nodiscard]] constexpr int weekday(std::int64_t day) noexcept {
-  return static_cast<int>(day + 3 - 7 * floor_div(day + 3, 7)) + 1;
+  // Day 0 was a Thursday.
+  const auto weekday = static_cast<int>(day + 3 - 7 * floor_div(day + 3, 7)) + 1;
+  ONCEWARD_CHECK(weekday >= 1 && weekday <= 7, "a week has seven days");
+  return weekday;
 }
 
 /// Monday of ISO week 1: the week that holds 4 January.
@@ -75,7 +82,20 @@ struct Date {
 }
 
 [[nodiscard]] constexpr int weeks_in_iso_year(std::int64_t year) noexcept {
-  return static_cast<int>((first_day_of_iso_year(year + 1) - first_day_of_iso_year(year)) / 7);
+  const std::int64_t days = first_day_of_iso_year(year + 1) - first_day_of_iso_year(year);
+  ONCEWARD_CHECK(days == 52 * 7 || days == 53 * 7, "an ISO year has 52 or 53 whole weeks");
+  return static_cast<int>(days / 7);
 }
+
+// Fixed points of the calendar; the tests compare the rest with the C library.
+static_assert(first_day_of_year(1970) == 0);
+static_assert(first_day_of_year(2370) - first_day_of_year(1970) == 146'097);
+static_assert(day_number({2000, 3, 1}) == day_number({2000, 2, 29}) + 1);
+static_assert(date_of(-1) == Date{1969, 12, 31});
+static_assert(date_of(0) == Date{1970, 1, 1});
+static_assert(!is_leap(1900) && is_leap(2000) && is_leap(2024) && !is_leap(2026));
+static_assert(weekday(0) == 4, "1970-01-01 was a Thursday");
+static_assert(first_day_of_iso_year(1970) == -3);
+static_assert(weeks_in_iso_year(2020) == 53 && weeks_in_iso_year(2021) == 52);
 
 }  // namespace onceward::civil

@@ -48,6 +48,7 @@ std::string to_iso(Timestamp at) {
   // Not at.ms - day * ms_per_day: that product can leave the range for the earliest instants.
   std::int64_t rest = at.ms % ms_per_day;
   if (rest < 0) rest += ms_per_day;
+  ONCEWARD_CHECK(rest >= 0 && rest < ms_per_day, "the rest is a time of day");
   const civil::Date date = civil::date_of(day);
   std::string out;
   append_year(out, date.year);
@@ -103,6 +104,7 @@ RequestAge age_of(const SentAt& sent, const Now& now) noexcept {
   if (sent.boot == now.boot) consider(elapsed_ms(sent.boottime_ms, now.boottime_ms));
   const bool is_provider_known = sent.provider.has_value() && now.provider.has_value();
   if (is_provider_known) consider(elapsed_ms(sent.provider->ms, now.provider->ms));
+  ONCEWARD_CHECK(youngest <= by_wall && by_wall <= oldest, "no clock makes a request younger");
   const bool is_agreed = elapsed_ms(youngest, oldest) <= agreement_max_ms;
   return {std::chrono::milliseconds(std::max<std::int64_t>(oldest, 0)),
           is_provider_known && is_agreed};

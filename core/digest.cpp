@@ -16,6 +16,9 @@ namespace onceward {
 namespace {
 
 constexpr std::size_t block_bytes = 64;
+static_assert(block_bytes == SHA256_CBLOCK);
+static_assert(sizeof(Digest) == SHA256_DIGEST_LENGTH);
+static_assert(sizeof(Digest) <= block_bytes, "a hashed key fits one block");
 
 /// One running SHA-256; lives on the stack, never fails.
 class Hasher {
@@ -36,7 +39,6 @@ class Hasher {
 
   [[nodiscard]] Digest finish() {
     Digest digest;
-    static_assert(sizeof(digest.bytes) == SHA256_DIGEST_LENGTH);
     const int is_done = SHA256_Final(digest.bytes.data(), &context_);
     ONCEWARD_CHECK(is_done == 1, "SHA-256 ends");
     return digest;
@@ -96,6 +98,7 @@ std::string to_hex(const Digest& digest) {
     text += digits[byte >> 4U];
     text += digits[byte & 15U];
   }
+  ONCEWARD_CHECK(text.size() == 64, "a digest has 64 hexadecimal digits");
   return text;
 }
 

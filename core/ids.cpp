@@ -30,6 +30,8 @@ constexpr bool is_label_rest(char c) {
   return is_purpose_rest(c) || c == '.';
 }
 
+static_assert(!is_visible(' ') && !is_visible('\x7f') && !is_visible('\0') && !is_visible('\xc3'));
+
 struct Alphabet {
   std::string_view name;     // of the id, for messages
   std::string_view allowed;  // in words, for messages
@@ -105,7 +107,7 @@ Result<ProviderCustomer> parse_provider_customer(std::string_view text) {
 }
 
 Result<Purpose> parse_purpose(std::string_view text) {
-  if (text.empty()) return Purpose("subscription");
+  if (text.empty()) text = "subscription";
   return parse_id<Purpose>(purpose_alphabet, text);
 }
 

@@ -24,6 +24,11 @@ constexpr std::string_view two_decimal =
     "rsd rub sar sbd scr sek sgd shp sle sos srd std szl thb tjs top try ttd twd tzs uah usd "
     "uyu uzs wst xcd xcg yer zar zmw ";
 
+static_assert(zero_decimal.size() % 4 == 0 && two_decimal_in_hundreds.size() % 4 == 0 &&
+                  three_decimal_in_tens.size() % 4 == 0 && two_decimal.size() % 4 == 0,
+              "a code is three letters and a blank");
+static_assert(charge_amount_minor_max <= amount_minor_max);
+
 struct CurrencyRow {
   std::string_view letters;
   int exponent = 2;
@@ -57,6 +62,12 @@ static_assert(std::adjacent_find(table.begin(), table.end(),
                                    return a.letters >= b.letters;
                                  }) == table.end(),
               "every currency stands in one list only");
+static_assert(std::all_of(table.begin(), table.end(),
+                          [](const CurrencyRow& row) {
+                            return row.letters.find_first_not_of("abcdefghijklmnopqrstuvwxyz") ==
+                                   std::string_view::npos;
+                          }),
+              "codes are lower-case letters");
 
 const CurrencyRow* find_row(std::string_view letters) noexcept {
   const auto* const row = std::lower_bound(
@@ -66,6 +77,7 @@ const CurrencyRow* find_row(std::string_view letters) noexcept {
 }
 
 constexpr std::int64_t power_of_ten(int exponent) {
+  ONCEWARD_CHECK(exponent >= 0 && exponent <= 3, "currencies have 0 to 3 decimals");
   std::int64_t power = 1;
   for (int i = 0; i < exponent; ++i) power *= 10;
   return power;
@@ -135,16 +147,18 @@ Result<Money> add(const Money& left, const Money& right) {
 }
 
 Result<Money> parse_chargeable(std::int64_t minor, const Currency& currency) {
-  const std::string given = std::to_string(minor) + " " + std::string(currency.text());
+  const auto refuse = [&](const std::string& why) {
+    return refuse_amount(std::to_string(minor) + " " + std::string(currency.text()) + " " + why);
+  };
   const CurrencyRow* const row = find_row(currency.text());
-  if (row == nullptr) return refuse_amount(given + " has no currency");
+  if (row == nullptr) return refuse("has no currency");
   if (minor < 0 || minor > charge_amount_minor_max) {
-    return refuse_amount(given + " cannot be charged: give 0 to " +
-                         std::to_string(charge_amount_minor_max) + " minor units");
+    return refuse("cannot be charged: give 0 to " + std::to_string(charge_amount_minor_max) +
+                  " minor units");
   }
   if (minor % row->granularity != 0) {
-    return refuse_amount(given + " cannot be charged: give a multiple of " +
-                         std::to_string(row->granularity) + " minor units");
+    return refuse("cannot be charged: give a multiple of " + std::to_string(row->granularity) +
+                  " minor units");
   }
   return Money{minor, currency};
 }
@@ -174,6 +188,7 @@ Result<Money> parse_major(std::string_view text, const Currency& currency) {
       has_point ? power_of_ten(static_cast<int>(exponent - decimals.size())) : 1;
   const std::int64_t unit = power_of_ten(static_cast<int>(exponent));
   if (*whole > amount_minor_max / unit) return refuse("is beyond the largest amount");
+  ONCEWARD_CHECK(*fraction * missing < unit, "the decimals are less than one whole unit");
   const std::int64_t minor = *whole * unit + *fraction * missing;
   if (!is_in_range(minor)) return refuse("is beyond the largest amount");
   return Money{is_negative ? -minor : minor, currency};

@@ -18,6 +18,7 @@ struct Digest {
 
   friend auto operator<=>(const Digest&, const Digest&) = default;
 };
+static_assert(sizeof(Digest) == 32);
 
 /// None of the three allocates or fails; about 0.25 us for 256 bytes on a machine with SHA
 /// extensions.

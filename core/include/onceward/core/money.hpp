@@ -35,6 +35,7 @@ class Currency {
 
 /// Largest amount ever accepted: integers beyond 2^53-1 do not survive JSON readers.
 inline constexpr std::int64_t amount_minor_max = 9'007'199'254'740'991;
+static_assert(amount_minor_max == (std::int64_t{1} << 53) - 1);
 /// Largest amount of one charge at the provider (default of its API: eight digits).
 inline constexpr std::int64_t charge_amount_minor_max = 99'999'999;
 
