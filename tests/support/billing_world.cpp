@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <onceward/recovery/verify.hpp>
+
 namespace onceward::testing {
 
 int Odometer::choose(const char* label, int options) {
@@ -209,8 +211,10 @@ void BillingWorld::run() {
     if (provider_.ledger().size() > 1) broken_ = "charged twice";
     if (!machine_) {
       start();
-      // The caller of a command without reply asks again with the same ids.
-      if (replies_.empty()) send_command();
+      // The caller of a command without a real answer asks again with the same ids.
+      if (replies_.empty() || std::holds_alternative<billing::TurnedDown>(replies_.back())) {
+        send_command();
+      }
     } else if (!outputs_.empty()) {
       Output next = std::move(outputs_.front());
       outputs_.pop_front();
@@ -232,6 +236,12 @@ void BillingWorld::run() {
 
 std::string BillingWorld::verdict() const {
   if (!broken_.empty()) return broken_;
+  auto reader = const_cast<journal::MemoryJournal&>(journal_).reader();
+  const auto verified = recovery::verify(**reader, nullptr);
+  if (!verified) return "verify failed: " + verified.error().context;
+  if (!verified->differences.empty()) {
+    return verified->differences[0].where + ": " + verified->differences[0].what;
+  }
   if (provider_.ledger().size() > 1) return "charged twice";
   const auto end = row();
   if (!end) return "never recorded";

@@ -1,0 +1,122 @@
+// Verification finds what does not follow from the events: edited rows, rows without events,
+// missing rows, a cap ledger that was tampered with, and histories that do not fold.
+#include <onceward/recovery/verify.hpp>
+
+#include <gtest/gtest.h>
+
+#include <onceward/journal/memory_journal.hpp>
+
+namespace onceward::recovery {
+namespace {
+
+using billing::BillingCompleted;
+using billing::BillingEvent;
+using billing::BillingInitiated;
+using billing::PeriodPurpose;
+using billing::RequestStarted;
+using billing::Step;
+
+class Verify : public ::testing::Test {
+ protected:
+  Verify() { (void)journal_.barrier(); }
+
+  static PeriodPurpose of() { return {*BillingPeriod::parse("2026-08"), Purpose{"subscription"}}; }
+  static Money amount() { return {4990, *Currency::parse("usd")}; }
+
+  std::vector<BillingEvent> history() const {
+    BillingInitiated initiated;
+    initiated.of = of();
+    initiated.amount = amount();
+    initiated.payment_method = PaymentMethod{"pm_1"};
+    initiated.provider_customer = ProviderCustomer{"cus_1"};
+    initiated.request_id = RequestId{"r1"};
+    RequestStarted started;
+    started.of = of();
+    started.step = Step::charge;
+    started.key = IdempotencyKey{"k1"};
+    BillingCompleted completed;
+    completed.of = of();
+    completed.charge_id = "ch_1";
+    return {initiated, started, completed};
+  }
+
+  CommitUnit unit(const std::vector<BillingEvent>& events) {
+    CommitUnit u;
+    u.persistence_id = PersistenceId{"customer/cust_1"};
+    u.epoch = journal_.epoch_of(ShardNr{});
+    u.writer = WriterId{"w"};
+    billing::BillingState state;
+    state.customer = CustomerId{"cust_1"};
+    for (const auto& event : events) {
+      u.events.push_back(billing::billing_event_codec().encode(event));
+      EXPECT_TRUE(billing::evolve_obligation(state, event).has_value());
+    }
+    u.rows.push_back(
+        {RowWrite::Kind::claim, row_of(state.customer, of(), state.obligations.at(of()))});
+    CapOp settle;
+    settle.kind = CapOp::Kind::settle;
+    settle.obligation = u.rows[0].row.key;
+    settle.amount = amount();
+    u.caps.push_back(settle);
+    return u;
+  }
+
+  std::vector<Difference> differences(const CommitUnit& u) {
+    const auto answers = journal_.commit({&u, 1});
+    EXPECT_TRUE(std::holds_alternative<Stored>(answers[0])) << answers[0].index();
+    auto reader = journal_.reader();
+    auto report = verify(**reader, nullptr);
+    EXPECT_TRUE(report.has_value());
+    return report->differences;
+  }
+
+  journal::MemoryJournal journal_;
+};
+
+TEST_F(Verify, ACleanStoreHasNoDifferences) {
+  EXPECT_TRUE(differences(unit(history())).empty());
+}
+
+TEST_F(Verify, FindsARowThatTheEventsDoNotImply) {
+  auto u = unit(history());
+  u.rows[0].row.status = ObligationStatus::cancelled;
+  u.rows[0].row.charge_id.clear();
+  const auto found = differences(u);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].where, "cust_1/2026-08/subscription");
+}
+
+TEST_F(Verify, FindsAMissingRow) {
+  auto u = unit(history());
+  u.rows.clear();
+  EXPECT_FALSE(differences(u).empty());
+}
+
+TEST_F(Verify, FindsARowWithoutEvents) {
+  auto u = unit(history());
+  u.events.clear();
+  EXPECT_FALSE(differences(u).empty());
+}
+
+TEST_F(Verify, FindsACapLedgerThatDiffersFromTheEvents) {
+  auto u = unit(history());
+  u.caps[0].amount.minor = 1;
+  const auto found = differences(u);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].where, "cap 2026-08 usd");
+}
+
+TEST_F(Verify, FindsAHistoryThatDoesNotFold) {
+  auto u = unit(history());
+  u.events.erase(u.events.begin());
+  EXPECT_FALSE(differences(u).empty());
+}
+
+TEST_F(Verify, FindsAnEventOfAnUnknownVersion) {
+  auto u = unit(history());
+  u.events[1].manifest.version = 99;
+  EXPECT_FALSE(differences(u).empty());
+}
+
+}  // namespace
+}  // namespace onceward::recovery
