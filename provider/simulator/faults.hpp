@@ -1,0 +1,158 @@
+// Fault rules: which request meets which fault, decided by counts, matches and a seed. Rules belong
+// to stages of a request's life; at each stage the first rule that matches acts.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <onceward/core/result.hpp>
+#include <onceward/provider/simulator/simulated_provider.hpp>
+#include <onceward/provider/simulator/wire.hpp>
+
+#include "provider/simulator/payment_outcome.hpp"
+#include "provider/simulator/random.hpp"
+
+namespace onceward::provider::simulator {
+
+/// Answered, or cut, before the provider looks at the request: nothing is executed.
+struct GateFault {
+  enum class Kind : std::uint8_t {
+    drop,
+    hang,
+    rate_limit,
+    lock_timeout,
+    key_in_use,
+    unauthorized,
+    forbidden,
+    gateway,
+  };
+  Kind kind = Kind::drop;
+  WireEnding end = WireEnding::fin;           ///< drop
+  int status = 0;                             ///< gateway
+  std::optional<std::int64_t> retry_after_s;  ///< rate_limit
+  std::string reason;                         ///< rate_limit
+  std::chrono::milliseconds in_use_for{0};    ///< key_in_use
+};
+
+/// The answer takes longer.
+struct SlowFault {
+  std::chrono::milliseconds delay{0};
+  std::optional<CommitAt> commit_at;
+};
+
+/// The saved answer is a 500, with or without execution.
+struct ResultFault {
+  bool execute = false;
+};
+
+/// How an attempt to take money ends.
+struct OutcomeFault {
+  PaymentOutcome outcome;
+  std::optional<std::uint64_t> times_per_customer;
+};
+
+/// Executed and saved as usual; only what this client gets is different.
+struct WireFault {
+  enum class Kind : std::uint8_t {
+    drop,
+    cut,
+    hang,
+    gateway,
+    bad_json,
+    wrong_amount,
+    unknown_status,
+  };
+  Kind kind = Kind::drop;
+  WireEnding end = WireEnding::fin;  ///< drop, cut
+  std::size_t bytes = 20;            ///< cut: bytes of the body that still go out
+  int status = 0;                    ///< gateway
+  std::string text;                  ///< unknown_status: the status
+};
+
+/// The Stripe-Should-Retry header; absent: removed.
+struct HeaderFault {
+  std::optional<std::string> should_retry;
+};
+
+/// Acts once, when the rules are set; never kept as a rule.
+struct ExpireKeys {};
+
+using FaultAction = std::variant<GateFault, SlowFault, ResultFault, OutcomeFault, WireFault,
+                                 HeaderFault, ExpireKeys>;
+
+/// What rules match on.
+struct RequestFacts {
+  std::uint64_t nr = 0;  ///< the how-manieth request under /v1
+  std::string method;
+  std::string path;
+  std::string key;
+  std::string customer;           ///< onceward_customer, also of the intent in the path
+  std::string provider_customer;  ///< customer at the provider, also of the intent in the path
+  bool money = false;             ///< would take money
+};
+
+struct FaultMatch {
+  std::optional<std::uint64_t> nth;
+  std::optional<std::string> key;
+  std::optional<std::string> customer;
+  std::optional<std::string> path;    ///< '*' stands for any text
+  std::optional<std::string> method;  ///< absent: POST; "ANY": every method
+  std::optional<bool> money;
+};
+
+struct FaultRule {
+  std::string name;  ///< kind as in the rule, e.g. "gw_502"
+  FaultAction action;
+  FaultMatch match;
+  std::optional<std::uint64_t> count;  ///< acts at most so often; absent: always
+  std::uint64_t skip = 0;              ///< lets the first matching requests pass
+  std::uint64_t parts_per_million = 1'000'000;
+  std::string text;  ///< the rule as it was given
+
+  std::uint64_t matched = 0;
+  std::uint64_t acted = 0;
+  std::map<std::string, std::uint64_t> acted_on;  ///< per customer, where times are limited so
+  std::map<std::string, Timestamp> in_use_until;  ///< per key, driver time
+};
+
+/// Parses `{"rules":[...]}`. invalid_argument names rule and member.
+[[nodiscard]] Result<std::vector<FaultRule>> parse_fault_rules(std::string_view json);
+
+class Faults {
+ public:
+  explicit Faults(std::uint64_t seed) : random_(seed) {}
+
+  void replace(std::vector<FaultRule> rules) { rules_ = std::move(rules); }
+  [[nodiscard]] const std::vector<FaultRule>& rules() const noexcept { return rules_; }
+  /// The first rule with an action of this type that acts on this request, if one does. Counts it
+  /// and appends its name to `acted`.
+  template <class Action>
+  [[nodiscard]] std::optional<Action> take(const RequestFacts& facts, Timestamp driver_now,
+                                           std::string& acted) {
+    for (FaultRule& rule : rules_) {
+      const Action* action = std::get_if<Action>(&rule.action);
+      if (action == nullptr || !acts(rule, facts, driver_now)) continue;
+      acted.append(acted.empty() ? "" : "+").append(rule.name);
+      return *action;
+    }
+    return std::nullopt;
+  }
+  void restart(std::uint64_t seed) {
+    rules_.clear();
+    random_ = Random(seed);
+  }
+
+ private:
+  [[nodiscard]] bool acts(FaultRule& rule, const RequestFacts& facts, Timestamp driver_now);
+  std::vector<FaultRule> rules_;
+  Random random_;
+};
+
+}  // namespace onceward::provider::simulator

@@ -1,0 +1,136 @@
+// What faults do to a request on its way.
+#include "provider/simulator/in_flight.hpp"
+
+#include <algorithm>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
+
+namespace onceward::provider::simulator {
+namespace json = boost::json;
+
+namespace {
+
+constexpr std::string_view intents_path = "/v1/payment_intents/";
+
+/// The id in /v1/payment_intents/ID/...; empty elsewhere.
+std::string intent_in_path(std::string_view path) {
+  if (path.substr(0, intents_path.size()) != intents_path) return {};
+  path.remove_prefix(intents_path.size());
+  return std::string(path.substr(0, path.find('/')));
+}
+
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+void say(InFlight& request, const ApiError& error) {
+  request.status = error.status;
+  request.body = json::serialize(to_json(error));
+}
+
+/// Replaces one member of a JSON object answer; other answers stay as they are.
+template <class Replace>
+void edit_object(InFlight& request, const char* member, Replace&& replace) {
+  boost::system::error_code error;
+  json::value value = json::parse(request.body, error);
+  if (error || request.status != 200 || !value.is_object()) return;
+  json::value* found = value.get_object().if_contains(member);
+  if (found == nullptr) return;
+  replace(*found);
+  request.body = json::serialize(value);
+}
+
+void gateway_page(InFlight& request, int status) {
+  request.status = status;
+  request.body = "<html><body><h1>" + std::to_string(status) + "</h1></body></html>\n";
+  request.headers.emplace_back("Content-Type", "text/html");
+}
+
+}  // namespace
+
+RequestFacts facts_of(const WireRequest& request, const FormParams& params, ObjectStore& store) {
+  RequestFacts facts;
+  facts.method = request.method;
+  facts.path = request.path;
+  bool confirms = false;
+  for (const FormParam& param : params) {
+    if (param.name == "customer" && param.keys.empty()) facts.provider_customer = param.value;
+    if (param.name == "confirm" && param.value == "true") confirms = true;
+    if (param.name == "metadata" && param.keys.size() == 1 &&
+        param.keys[0] == "onceward_customer") {
+      facts.customer = param.value;
+    }
+  }
+  if (const PaymentIntent* intent = store.intents().find(intent_in_path(request.path))) {
+    facts.customer = find(intent->metadata, "onceward_customer");
+    facts.provider_customer = intent->customer;
+  }
+  facts.money = request.method == "POST" &&
+                (request.path == "/v1/charges" || ends_with(request.path, "/confirm") ||
+                 (request.path == "/v1/payment_intents" && confirms));
+  return facts;
+}
+
+void apply_gate_fault(const GateFault& fault, InFlight& request) {
+  request.outcome = "refused";
+  switch (fault.kind) {
+    case GateFault::Kind::drop:
+      request.ending = fault.end;
+      return;
+    case GateFault::Kind::hang:
+      request.ending = WireEnding::hang;
+      return;
+    case GateFault::Kind::rate_limit:
+      say(request, rate_limited());
+      request.headers.emplace_back("Stripe-Rate-Limited-Reason", fault.reason);
+      if (fault.retry_after_s) {
+        request.headers.emplace_back("Retry-After", std::to_string(*fault.retry_after_s));
+      }
+      return;
+    case GateFault::Kind::lock_timeout:
+      return say(request, lock_timeout());
+    case GateFault::Kind::key_in_use:
+      return say(request, key_in_use(request.key.value_or("")));
+    case GateFault::Kind::unauthorized:
+      return say(request, unauthorized("Invalid API key."));
+    case GateFault::Kind::forbidden: {
+      ApiError error = unauthorized("This key lacks the permission for this endpoint.");
+      error.status = 403;
+      return say(request, error);
+    }
+    case GateFault::Kind::gateway:
+      return gateway_page(request, fault.status);
+  }
+}
+
+void apply_wire_fault(const WireFault& fault, InFlight& request) {
+  switch (fault.kind) {
+    case WireFault::Kind::drop:
+      request.ending = fault.end;
+      return;
+    case WireFault::Kind::cut:
+      request.ending = fault.end;
+      // At least one byte is kept back: all of them would be a whole answer.
+      request.body_bytes_sent = std::min(fault.bytes, request.body.size() - 1);
+      return;
+    case WireFault::Kind::hang:
+      request.ending = WireEnding::hang;
+      return;
+    case WireFault::Kind::gateway:
+      return gateway_page(request, fault.status);
+    case WireFault::Kind::bad_json:
+      request.status = 200;
+      request.body.resize(request.body.size() / 2);
+      return;
+    case WireFault::Kind::wrong_amount:
+      return edit_object(request, "amount", [](json::value& amount) {
+        if (amount.is_int64()) amount = amount.get_int64() + 1;
+      });
+    case WireFault::Kind::unknown_status:
+      return edit_object(request, "status",
+                         [&](json::value& status) { status = std::string_view(fault.text); });
+  }
+}
+
+}  // namespace onceward::provider::simulator
