@@ -106,7 +106,10 @@ void advance(Draft& draft) {
   const bool open_request = ob.request && ob.request->open;
   if (ob.request && in_flight(draft, *ob.request)) return;
   if (ob.look_up_owed) {
-    if (due(draft) && ob.request) start_look_up(draft);
+    if (!due(draft)) return;
+    if (ob.request) return start_look_up(draft);
+    const IdempotencyKey earlier = earlier_look_up_key(draft.policy(), draft.key());
+    if (!draft.context().in_flight(earlier)) start_earlier_look_up(draft);
     return;
   }
   switch (ob.status) {

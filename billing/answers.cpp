@@ -334,10 +334,40 @@ void on_look_up_answer(Draft& draft, const ExternalAnswer& answer) {
   on_found_intent(draft, answer.objects.front());
 }
 
-const ObligationState* find_by_key(const BillingState& state, const IdempotencyKey& key,
-                                   PeriodPurpose& of) {
+// The list that precedes the first send under scheme `colon`. An older system's charge carries none
+// of our metadata, so anything alike that is not certainly another obligation's needs a person.
+void on_earlier_list(Draft& draft, const ExternalAnswer& answer) {
+  if (!is_open(draft.obligation().status)) return;
+  if (answer.observation != Observation::object) {
+    return draft.add(
+        LookUpOwed{draft.of(), draft.now(), "earlier_system", draft.now().plus(probe_credentials)});
+  }
+  for (const auto& object : answer.objects) {
+    if (object.status != "succeeded" && object.status != "pending") continue;
+    if (is_ours(draft, object) && object.status == "succeeded" && has_our_money(draft, object)) {
+      return complete(draft, object, "charge_of_an_earlier_store");
+    }
+    const bool labelled =
+        std::any_of(object.metadata.begin(), object.metadata.end(),
+                    [](const auto& member) { return member.first == "onceward_period"; });
+    if (is_ours(draft, object) || (!labelled && has_our_money(draft, object))) {
+      return draft.add(BillingParked{draft.of(), draft.now(), "possible_earlier_charge"});
+    }
+  }
+  draft.add(EarlierSystemChecked{draft.of(), draft.now(),
+                                 static_cast<std::int64_t>(answer.objects.size())});
+}
+
+const ObligationState* find_by_key(const BillingPolicy& policy, const BillingState& state,
+                                   const IdempotencyKey& key, PeriodPurpose& of) {
   for (auto it = state.obligations.rbegin(); it != state.obligations.rend(); ++it) {
     const auto& request = it->second.request;
+    const ObligationKey obligation{state.customer, it->first.period, it->first.purpose};
+    if (!request && needs_earlier_check(policy, obligation) &&
+        earlier_look_up_key(policy, obligation) == key) {
+      of = it->first;
+      return &it->second;
+    }
     if (request && (request->key == key || look_up_key(request->key) == key)) {
       of = it->first;
       return &it->second;
@@ -371,10 +401,12 @@ BillingEntity::Decided BillingEntity::decide_answer(const State& state,
                                                     const ExternalAnswer& answer,
                                                     const Context& context) const {
   PeriodPurpose of;
-  const ObligationState* obligation = find_by_key(state, answer.key, of);
+  const ObligationState* obligation = find_by_key(policy_, state, answer.key, of);
   if (obligation == nullptr) return on_stale(policy_, state, answer, context);
   Draft draft(policy_, state, context, of);
-  if (is_look_up(answer.operation)) {
+  if (!obligation->request) {
+    on_earlier_list(draft, answer);
+  } else if (is_look_up(answer.operation)) {
     on_look_up_answer(draft, answer);
   } else if (!obligation->request->open || !is_open(obligation->status)) {
     return on_stale(policy_, state, answer, context);

@@ -116,6 +116,9 @@ Decided decide_new(const BillingPolicy& policy, const BillingState& state, const
   draft.add(std::move(initiated));
   if (bill.caller_mark) draft.mark(*bill.caller_mark);
   if (charges) {
+    if (needs_earlier_check(policy, draft.key())) {
+      draft.add(LookUpOwed{draft.of(), draft.now(), "earlier_system", draft.now()});
+    }
     advance(draft);
   } else {
     draft.add(PeriodWaived{draft.of(), draft.now(), "no_charge_due"});

@@ -43,6 +43,13 @@ class Fold {
     return close(ObligationStatus::waived, e.reason);
   }
   std::string operator()(const OperatorActed& e);
+  std::string operator()(const EarlierSystemChecked& e) {
+    if (ob_.request) return "checked for an older system's charge after a send";
+    ob_.look_up_owed = false;
+    ob_.reason.clear();
+    wait_until(e.at);
+    return {};
+  }
 
  private:
   std::string close(ObligationStatus status, const std::string& reason);

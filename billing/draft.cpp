@@ -67,6 +67,14 @@ std::chrono::milliseconds back_off(const IdempotencyKey& key, std::uint32_t send
   return std::chrono::milliseconds{base + base * static_cast<std::int64_t>(spread % 25) / 100};
 }
 
+bool needs_earlier_check(const BillingPolicy& policy, const ObligationKey& key) {
+  return policy.scheme == KeyScheme::colon && key.purpose.value() == "subscription";
+}
+
+IdempotencyKey earlier_look_up_key(const BillingPolicy& policy, const ObligationKey& key) {
+  return look_up_key(idempotency_key(policy, KeyInputs{key, Step::charge, 1, 0}));
+}
+
 IdempotencyKey look_up_key(const IdempotencyKey& request_key) {
   return IdempotencyKey{"look-up/" + request_key.value()};
 }

@@ -63,6 +63,14 @@ void advance(Draft& draft);
 /// one second to ten minutes, spread by the key so that a thousand customers do not return at once.
 [[nodiscard]] std::chrono::milliseconds back_off(const IdempotencyKey& key, std::uint32_t sends);
 
+/// Scheme `colon`: an older system may have sent this very key, longer ago than the provider
+/// remembers. Its charges are listed before the first send.
+[[nodiscard]] bool needs_earlier_check(const BillingPolicy& policy, const ObligationKey& key);
+
+/// Correlation of the look-up for an older system's charge of this obligation.
+[[nodiscard]] IdempotencyKey earlier_look_up_key(const BillingPolicy& policy,
+                                                 const ObligationKey& key);
+
 /// Correlation of the look-up about the request with this key.
 [[nodiscard]] IdempotencyKey look_up_key(const IdempotencyKey& request_key);
 

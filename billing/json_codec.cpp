@@ -127,6 +127,11 @@ void visit(V& v, OperatorActed& e) {
   v("why", e.why);
   v("next_action_at", e.next_action_at);
 }
+template <class V>
+void visit(V& v, EarlierSystemChecked& e) {
+  visit_subject(v, e);
+  v("listed", e.listed);
+}
 template <class V, class E>
 void visit_reason(V& v, E& e) {
   visit_subject(v, e);
@@ -155,7 +160,7 @@ constexpr std::array<std::string_view, std::variant_size_v<BillingEvent>> names 
     "PaymentIntentCreated", "PaymentIntentCanceled", "AttemptDeclined",  "RequestRejected",
     "OutcomeUnknown",       "BillingPending",        "BillingCompleted", "BillingUncollectible",
     "BillingParked",        "BillingCapped",         "BillingCancelled", "PeriodWaived",
-    "OperatorActed"};
+    "OperatorActed",        "EarlierSystemChecked"};
 constexpr std::uint32_t version = 1;
 
 constexpr std::array<std::string_view, 3> looked_up_names = {"nothing", "absent", "unpaid_same"};

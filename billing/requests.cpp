@@ -13,6 +13,9 @@ namespace {
 // Objects made shortly before our first send by a provider whose clock differs from ours.
 constexpr std::chrono::milliseconds created_skew = std::chrono::hours{1};
 
+// An older system may have billed a period in advance, at most this long before it began.
+constexpr std::chrono::milliseconds earlier_window = std::chrono::hours{24 * 31};
+
 Operation operation_of(Step step) {
   switch (step) {
     case Step::charge:
@@ -126,6 +129,20 @@ void start_request(Draft& draft, Step step, std::uint32_t generation) {
   started.next_action_at = draft.now().plus(draft.policy().attempt_deadline);
   draft.add(std::move(started));
   if (moves_money(step) && !resend) draft.cap(CapOp::Kind::reserve, attempt);
+  draft.call(std::move(request));
+}
+
+void start_earlier_look_up(Draft& draft) {
+  const Context& context = draft.context();
+  if (!context.permit || draft.calls()) return draft.want_permit();
+  ExternalRequest request;
+  request.key = earlier_look_up_key(draft.policy(), draft.key());
+  request.operation = Operation::list_charges;
+  const std::int64_t from_ms = draft.of().period.start().ms - earlier_window.count();
+  request.params.emplace_back("customer", draft.provider_customer().value());
+  request.params.emplace_back("created[gte]", std::to_string(from_ms / 1000));
+  request.params.emplace_back("limit", "100");
+  request.not_after_boottime_ms = context.now.boottime_ms + draft.policy().call_timeout.count();
   draft.call(std::move(request));
 }
 

@@ -10,6 +10,9 @@ namespace onceward::billing {
 /// `generation` is the obligation's present one or the next.
 void start_request(Draft& draft, Step step, std::uint32_t generation);
 
+/// Asks for the charges that an older system may have made for this obligation; stores nothing.
+void start_earlier_look_up(Draft& draft);
+
 /// Asks for the read that tells the state of the obligation's request; stores nothing.
 void start_look_up(Draft& draft);
 

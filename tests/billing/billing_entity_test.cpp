@@ -372,5 +372,69 @@ TEST_F(Entity, ASavedErrorWithoutMoneyConfirmsTheSameIntentUnderTheNextGeneratio
   EXPECT_EQ(provider_.ledger().size(), 1U);
 }
 
+class ColonEntity : public Entity {
+ protected:
+  ColonEntity() {
+    BillingPolicy p = make_policy();
+    p.scheme = KeyScheme::colon;
+    p.flow = Flow::charges;
+    entity_ = BillingEntity(p);
+  }
+  ExternalAnswer listed(const BillingEntity::Decided& d, std::vector<ProviderObject> objects) {
+    ExternalAnswer a;
+    a.key = call_in(d)->key;
+    a.operation = Operation::list_charges;
+    a.observation = Observation::object;
+    a.objects = std::move(objects);
+    return a;
+  }
+  static ProviderObject older_charge() {
+    ProviderObject o;
+    o.object = "charge";
+    o.id = "ch_old";
+    o.status = "succeeded";
+    o.amount_minor = 4990;
+    o.currency = "usd";
+    o.customer = "cus_1";
+    return o;
+  }
+};
+
+TEST_F(ColonEntity, ListsAnOlderSystemsChargesBeforeTheFirstSend) {
+  const auto d = decide(bill());
+  ASSERT_NE(call_in(d), nullptr);
+  EXPECT_EQ(call_in(d)->operation, Operation::list_charges);
+  const auto sent = answer(listed(d, {}));
+  ASSERT_NE(call_in(sent), nullptr);
+  EXPECT_EQ(call_in(sent)->operation, Operation::create_charge);
+  (void)answer(handled(sent));
+  EXPECT_EQ(status(), ObligationStatus::completed);
+}
+
+TEST_F(ColonEntity, ParksWhenAnOlderChargeCouldBeThisOne) {
+  const auto sent = answer(listed(decide(bill()), {older_charge()}));
+  EXPECT_EQ(call_in(sent), nullptr);
+  EXPECT_EQ(status(), ObligationStatus::parked);
+  EXPECT_TRUE(provider_.wire().empty());
+}
+
+TEST_F(ColonEntity, ChargesOfOtherAmountsOrOtherObligationsDoNotPark) {
+  auto other_amount = older_charge();
+  other_amount.amount_minor = 100;
+  auto other_period = older_charge();
+  other_period.metadata = {{"onceward_period", "2026-07"}};
+  const auto sent = answer(listed(decide(bill()), {other_amount, other_period}));
+  EXPECT_NE(call_in(sent), nullptr);
+}
+
+TEST_F(ColonEntity, AFailedListIsAskedAgainAndNothingIsSent) {
+  auto failed = listed(decide(bill()), {});
+  failed.observation = Observation::broken;
+  EXPECT_EQ(call_in(answer(failed)), nullptr);
+  EXPECT_EQ(status(), ObligationStatus::in_progress);
+  advance_time(std::chrono::minutes{2});
+  EXPECT_EQ(call_in(resume())->operation, Operation::list_charges);
+}
+
 }  // namespace
 }  // namespace onceward::billing

@@ -47,8 +47,8 @@ Tally enumerate(const WorldOptions& options) {
 class BothFlows : public ::testing::TestWithParam<billing::Flow> {};
 INSTANTIATE_TEST_SUITE_P(Flow, BothFlows,
                          ::testing::Values(billing::Flow::payment_intents, billing::Flow::charges),
-                         [](const auto& info) {
-                           return info.param == billing::Flow::charges ? "charges"
+                         [](const auto& flow) {
+                           return flow.param == billing::Flow::charges ? "charges"
                                                                        : "payment_intents";
                          });
 
@@ -57,7 +57,7 @@ TEST_P(BothFlows, UpToTwoCrashesChargeExactlyOnce) {
   options.policy = policy(GetParam());
   options.crashes = 2;
   const Tally tally = enumerate(options);
-  EXPECT_GT(tally.schedules, 50);
+  EXPECT_GT(tally.schedules, 30);
   // A crash alone leaves the outcome decidable within the key's life: nobody needs an operator.
   EXPECT_EQ(tally.completed, tally.schedules);
 }
@@ -91,7 +91,7 @@ TEST_P(BothFlows, DowntimeBeyondTheKeysLifeNeverChargesTwice) {
   options.crashes = 2;
   options.downtime = std::chrono::hours{25};
   const Tally tally = enumerate(options);
-  EXPECT_GT(tally.schedules, 50);
+  EXPECT_GT(tally.schedules, 30);
   if (GetParam() == billing::Flow::payment_intents) {
     // Two steps settle every unknown by reading the intent: no operator is needed at any age.
     EXPECT_EQ(tally.completed, tally.schedules);

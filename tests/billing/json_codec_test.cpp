@@ -47,6 +47,7 @@ std::vector<BillingEvent> samples() {
       BillingCancelled{of(), at, "by operator"},
       PeriodWaived{of(), at, "no_charge_due"},
       OperatorActed{of(), at, "retry", "ann", "card replaced", later},
+      EarlierSystemChecked{of(), at, 3},
   };
 }
 

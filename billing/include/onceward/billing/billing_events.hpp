@@ -182,11 +182,21 @@ struct OperatorActed {
   friend bool operator==(const OperatorActed&, const OperatorActed&) = default;
 };
 
+/// Scheme `colon` only: the provider's charges were listed for one that an older system may have
+/// made for this obligation, and none was found. Only then the first send may start.
+struct EarlierSystemChecked {
+  PeriodPurpose of;
+  Timestamp at;
+  std::int64_t listed = 0;  ///< charges of the customer in the window, none of them a match
+  friend bool operator==(const EarlierSystemChecked&, const EarlierSystemChecked&) = default;
+};
+
 using BillingEvent =
     std::variant<BillingInitiated, RequestStarted, LookUpOwed, CancelRequested,
                  PaymentIntentCreated, PaymentIntentCanceled, AttemptDeclined, RequestRejected,
                  OutcomeUnknown, BillingPending, BillingCompleted, BillingUncollectible,
-                 BillingParked, BillingCapped, BillingCancelled, PeriodWaived, OperatorActed>;
+                 BillingParked, BillingCapped, BillingCancelled, PeriodWaived, OperatorActed,
+                 EarlierSystemChecked>;
 
 [[nodiscard]] const PeriodPurpose& subject_of(const BillingEvent& event);
 
