@@ -70,7 +70,7 @@ class HttpClient::Impl {
 
   Result<Unit> set_up();
   void send(HttpClientRequest request, HttpDone done);
-  void call_after(std::chrono::milliseconds delay, std::function<void()> task);
+  [[nodiscard]] bool call_after(std::chrono::milliseconds delay, std::function<void()> task);
   void stop(std::chrono::milliseconds grace);
 
  private:
@@ -169,15 +169,16 @@ void HttpClient::Impl::send(HttpClientRequest request, HttpDone done) {
   wake_if(wake);
 }
 
-void HttpClient::Impl::call_after(std::chrono::milliseconds delay, std::function<void()> task) {
+bool HttpClient::Impl::call_after(std::chrono::milliseconds delay, std::function<void()> task) {
   bool wake = false;
   {
     const std::lock_guard lock(mutex_);
-    if (stopping_) return;
+    if (stopping_) return false;
     queued_timers_.push_back({steady_now() + delay, timer_nr_++, std::move(task)});
     wake = !std::exchange(woken_, true);
   }
   wake_if(wake);
+  return true;
 }
 
 void HttpClient::Impl::wake_if(bool needed) {
@@ -358,8 +359,8 @@ void HttpClient::send(HttpClientRequest request, HttpDone done) {
   impl_->send(std::move(request), std::move(done));
 }
 
-void HttpClient::call_after(std::chrono::milliseconds delay, std::function<void()> task) {
-  impl_->call_after(delay, std::move(task));
+bool HttpClient::call_after(std::chrono::milliseconds delay, std::function<void()> task) {
+  return impl_->call_after(delay, std::move(task));
 }
 
 void HttpClient::stop(std::chrono::milliseconds grace) {

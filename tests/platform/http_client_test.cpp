@@ -423,20 +423,30 @@ TEST(HttpClient, TimersRunOnceInOrderAndNotAfterStop) {
   std::vector<int> order;
   std::promise<void> third;
   const auto begin = std::chrono::steady_clock::now();
-  client->call_after(30ms, [&] {
+  EXPECT_TRUE(client->call_after(30ms, [&] {
     order.push_back(3);
     third.set_value();
-  });
-  client->call_after(0ms, [&] { order.push_back(1); });
-  client->call_after(0ms, [&] { order.push_back(2); });
+  }));
+  EXPECT_TRUE(client->call_after(0ms, [&] { order.push_back(1); }));
+  EXPECT_TRUE(client->call_after(0ms, [&] { order.push_back(2); }));
   bool ran = false;
-  client->call_after(1h, [&] { ran = true; });
+  EXPECT_TRUE(client->call_after(1h, [&] { ran = true; }));
   ASSERT_EQ(third.get_future().wait_for(20s), std::future_status::ready);
   EXPECT_GE(std::chrono::steady_clock::now() - begin, 30ms);
   EXPECT_EQ(order, (std::vector{1, 2, 3}));
   client->stop(0ms);
-  client->call_after(0ms, [&] { ran = true; });
+  EXPECT_FALSE(client->call_after(0ms, [&] { ran = true; }));
   EXPECT_FALSE(ran);
+}
+
+TEST(HttpClient, ATaskThatIsDueWhenTheClientStopsStillRuns) {
+  for (int round = 0; round < 50; ++round) {
+    const auto client = start_client(options_with(1));
+    bool ran = false;
+    ASSERT_TRUE(client->call_after(0ms, [&] { ran = true; }));
+    client->stop(0ms);
+    ASSERT_TRUE(ran);
+  }
 }
 
 TEST(HttpClient, ACallbackMaySendTheNextRequest) {
@@ -513,7 +523,7 @@ TEST(HttpClientDeathTest, StopInsideACallbackAborts) {
   EXPECT_DEATH(
       {
         const auto client = start_client(options_with(1));
-        client->call_after(0ms, [&] { client->stop(0ms); });
+        (void)client->call_after(0ms, [&] { client->stop(0ms); });
         std::promise<void>().get_future().wait();
       },
       "inside a callback");

@@ -100,8 +100,9 @@ class HttpClient {
   /// called inside send(), with `not_sent`.
   void send(HttpClientRequest request, HttpDone done);
 
-  /// Runs `task` once on the client's thread, `delay` from now or later. After stop() never.
-  void call_after(std::chrono::milliseconds delay, std::function<void()> task);
+  /// Runs `task` once on the client's thread, `delay` from now or later. False after stop(): it
+  /// will not run. A task whose time has come when stop() is called still runs, others are dropped.
+  [[nodiscard]] bool call_after(std::chrono::milliseconds delay, std::function<void()> task);
 
   /// Takes no more requests; lets those on the wire end for at most `grace`, then gives them up
   /// (`broken`, or `not_sent` with proof), calls every outstanding `done` and joins the thread.
