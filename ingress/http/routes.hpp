@@ -1,0 +1,23 @@
+// The routes of the API: each takes one call and answers it. Who may call is checked before.
+#pragma once
+
+#include "ingress/http/services.hpp"
+
+namespace onceward::ingress {
+
+// billing_routes.cpp
+void post_billing(Services& services, Call call);
+void get_obligation(Services& services, Call call);
+void list_period(Services& services, Call call);
+
+// customer_routes.cpp
+void get_customer(Services& services, Call call);
+void get_timeline(Services& services, Call call);
+
+// run_routes.cpp
+void post_run(Services& services, Call call);
+void list_runs(Services& services, Call call);
+void get_run(Services& services, Call call);
+void steer_run(Services& services, Call call);
+
+}  // namespace onceward::ingress

@@ -1,0 +1,67 @@
+#include <onceward/ingress/http_api.hpp>
+
+#include "ingress/http/header_values.hpp"
+#include "ingress/http/router.hpp"
+
+namespace onceward::ingress {
+
+namespace {
+
+/// Two alarms for each request inside at most, and the watches of GETs beside them.
+constexpr std::size_t alarms_max = 65'536;
+
+}  // namespace
+
+class HttpApi::Impl {
+ public:
+  Impl(HttpApiOptions options, const HttpApiPorts& ports, std::unique_ptr<ReadPool> pool)
+      : tokens(std::move(options.tokens)),
+        keys(options.requests_max),
+        alarms(ports.clock, alarms_max),
+        reader_pool(std::move(pool)),
+        services{ports, *reader_pool, alarms, keys, under_way} {}
+
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  /// Alarms post to the readers and readers set alarms: the thread that starts things ends first,
+  /// but its object outlives the readers.
+  ~Impl() { alarms.stop(); }
+
+  const std::vector<Token> tokens;
+  CallerKeys keys;
+  CommandsUnderWay under_way;
+  Alarms alarms;
+  std::unique_ptr<ReadPool> reader_pool;
+  Services services;
+};
+
+Result<std::unique_ptr<HttpApi>> HttpApi::start(HttpApiOptions options, const HttpApiPorts& ports) {
+  auto pool = ReadPool::start(ports.journal, {.threads = options.reader_threads});
+  if (!pool) return Unexpected{std::move(pool).error()};
+  auto impl = std::make_unique<Impl>(std::move(options), ports, std::move(*pool));
+  return std::unique_ptr<HttpApi>(new HttpApi(std::move(impl)));
+}
+
+HttpApi::HttpApi(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+HttpApi::~HttpApi() = default;
+
+void HttpApi::handle(platform::HttpRequest request, Answer answer) {
+  const auto date = http_date(impl_->services.now().wall);
+  route(impl_->services, impl_->tokens, api_routes(), std::move(request),
+        [date, answer = std::move(answer)](platform::HttpResponse response) {
+          add_header(response, "Date", date);
+          answer(std::move(response));
+        });
+}
+
+platform::HttpHandler HttpApi::handler() {
+  return [this](platform::HttpRequest request, platform::HttpResponder responder) {
+    // Shared only because an Answer must be copyable; it is called once.
+    auto shared = std::make_shared<platform::HttpResponder>(std::move(responder));
+    handle(std::move(request),
+           [shared](platform::HttpResponse response) { shared->answer(std::move(response)); });
+  };
+}
+
+}  // namespace onceward::ingress

@@ -1,0 +1,77 @@
+// HttpApi: the node's HTTP API (docs/http-api.md) as a handler of requests: billing, customers,
+// runs. It translates, waits and answers; what is decided is decided by the entities.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <onceward/actors/runtime.hpp>
+#include <onceward/core/digest.hpp>
+#include <onceward/journal/journal.hpp>
+#include <onceward/platform/http_server.hpp>
+
+namespace onceward::ingress {
+
+class RunService;
+
+/// What a token allows: `viewer` reads, `service` also bills, `operator_` does everything.
+enum class Role : std::uint8_t { viewer, service, operator_ };
+
+/// A bearer token, known by its hash alone. `name` is the principal: caller keys are scoped by it.
+struct Token {
+  std::string name;
+  Role role = Role::viewer;
+  Digest sha256;  ///< of the token's text
+};
+
+struct HttpApiOptions {
+  /// Empty: nobody is asked, and everybody is one principal. Only for loopback.
+  std::vector<Token> tokens;
+  /// Requests to bill inside the handler at once; one more is answered 503.
+  std::size_t requests_max = 20'000;
+  std::size_t reader_threads = 2;
+};
+
+/// What the API works on; all of it must outlive the HttpApi, but the runtime must have been
+/// drained before the HttpApi is destroyed (its answers come here).
+struct HttpApiPorts {
+  actors::Runtime& runtime;
+  journal::Journal& journal;
+  const Clock& clock;
+  /// Null: the routes of runs are answered 404.
+  RunService* runs = nullptr;
+  /// Why no new work is taken (starting, draining); absent: it is. Thread-safe, does not block.
+  std::function<std::optional<std::string>()> not_ready;
+};
+
+/// Thread-safe; handle() does not block. Reads go through readers of its own.
+class HttpApi {
+ public:
+  /// Called exactly once per request, from any thread.
+  using Answer = std::function<void(platform::HttpResponse)>;
+
+  /// store_* if a reader cannot be opened.
+  [[nodiscard]] static Result<std::unique_ptr<HttpApi>> start(HttpApiOptions options,
+                                                              const HttpApiPorts& ports);
+  HttpApi(const HttpApi&) = delete;
+  HttpApi& operator=(const HttpApi&) = delete;
+  /// Ends waits without an answer; no request may be inside.
+  ~HttpApi();
+
+  /// Answers every request, also for unknown paths and wrong methods.
+  void handle(platform::HttpRequest request, Answer answer);
+  /// handle() as a server takes it.
+  [[nodiscard]] platform::HttpHandler handler();
+
+ private:
+  class Impl;
+  explicit HttpApi(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace onceward::ingress
