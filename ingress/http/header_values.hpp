@@ -15,7 +15,7 @@ inline constexpr std::int64_t wait_seconds_default = 10;
 inline constexpr std::int64_t wait_seconds_max = 60;
 
 /// The caller's key: a quoted string of structured fields (RFC 8941), or a bare token; 1-255
-/// visible characters (a quoted one may hold blanks inside). invalid_argument that says what is
+/// visible ASCII characters. invalid_argument that says what is
 /// wrong if it is missing, sent twice, empty, too long or malformed.
 [[nodiscard]] Result<std::string> parse_idempotency_key(
     const std::vector<platform::HttpHeader>& headers);
