@@ -27,6 +27,7 @@ LIBRARY = (
 # (rule, beginning of a path, reason). Nothing is allowed without a reason that a reader accepts.
 ALLOWED = [
     ("todo", "scripts/check_tidy.py", "names the words that it looks for"),
+    ("get_prefix", "ingress/http/", "routes are named after the HTTP method they answer"),
     ("now", "platform/http_", "deadlines of sockets: monotonic, and no decision sees them"),
 ]
 
@@ -108,7 +109,6 @@ BANS = [
         (r"fencing_?token", "epoch"),
         (r"fail_?point", "crash point"),
         (r"spend_?(limit|quota)|budget|(?<![a-z])quota", "spend cap"),
-        (r"over_?due", "past due"),
         (r"type_?tag", "manifest"),
         (r"resubmit", "retry"),
         (r"idempotency_?(token|nonce)|idem_?key", "idempotency key"),
