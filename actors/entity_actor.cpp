@@ -19,6 +19,15 @@ std::int64_t back_off_ms(int setbacks) {
   return std::min(pause, back_off_ms_max);
 }
 
+/// The text of a foreign exception may hold anything; the journal takes short text only.
+std::string printable(std::string text) {
+  constexpr std::size_t bytes_max = 1'000;
+  if (text.size() > bytes_max) text.resize(bytes_max);
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return text;
+}
+
 }  // namespace
 
 EntityActor::EntityActor(caf::actor_config& config, Node& node, const EntityBinding& binding,
@@ -144,7 +153,10 @@ void EntityActor::on(mail::Recovered&& recovered) {
 }
 
 void EntityActor::on(mail::Passivate&&) {
-  if (!is_idle()) return node_.gate->post_to(router_, RouterMail{mail::Stays{id_}});
+  if (!is_idle()) {
+    said_stays_ = true;
+    return node_.gate->post_to(router_, RouterMail{mail::Stays{id_}});
+  }
   node_.passivations.fetch_add(1, std::memory_order_relaxed);
   node_.gate->post_to(router_, RouterMail{mail::Left{id_, deaths_}});
   quit();
@@ -250,7 +262,7 @@ void EntityActor::quarantine(std::string reason) {
     answers_.clear();
   }
   post(node_.writer, WriterMail{mail::QuarantineRequest{caf::actor_cast<caf::actor>(this), id_,
-                                                        std::move(reason)}});
+                                                        printable(std::move(reason))}});
 }
 
 bool EntityActor::is_idle() const {
@@ -273,7 +285,8 @@ void EntityActor::settle() {
   const bool idle = is_idle();
   // The decider neither answered nor waits: still nobody is left without an answer.
   if (idle && !open_.empty()) turn_down_all(Turndown::uncertain);
-  if (idle && !was_idle_ && node_.is_crowded()) {
+  if (idle && !was_idle_ && (said_stays_ || node_.is_crowded())) {
+    said_stays_ = false;
     node_.gate->post_to(router_, RouterMail{mail::MayLeave{id_}});
   }
   was_idle_ = idle;

@@ -105,6 +105,7 @@ class EntityActor final : public caf::event_based_actor {
   int commits_ = 0;                   // without answer yet
   int loads_ = 0;                     // without result yet
   bool was_idle_ = false;
+  bool said_stays_ = false;         // and has not told since that it may leave
   bool counted_at_work_ = true;     // in node_.at_work
   bool counted_recovering_ = true;  // in node_.recovering
 

@@ -110,6 +110,7 @@ void JournalReaderActor::replay_batch(std::vector<mail::Recover> batch) {
   for (const auto& recover : batch) ids.push_back(recover.id);
   std::vector<StoredEvent> events;
   std::size_t next = 0;
+  std::optional<Error> failure;
   const auto keep = [&events](const PersistenceId&, StoredEvent&& event) {
     events.push_back(std::move(event));
     return true;
@@ -118,7 +119,7 @@ void JournalReaderActor::replay_batch(std::vector<mail::Recover> batch) {
     mail::Recover& recover = batch[next++];
     auto history = std::exchange(events, {});
     if (!end && !is_broken_history(end.error().code)) {
-      report(&end.error());
+      failure = end.error();
       recover.delay_ms = std::clamp(recover.delay_ms * 2, store_retry_ms_min, store_retry_ms_max);
       return put_off(std::move(recover));
     }
@@ -127,6 +128,7 @@ void JournalReaderActor::replay_batch(std::vector<mail::Recover> batch) {
   };
   reader_->replay_many(ids, keep, ended);
   ONCEWARD_CHECK(next == batch.size(), "replay_many ends each history once");
+  report(failure ? &*failure : nullptr);
 }
 
 void JournalReaderActor::on(mail::LoadRequest&& load) {
@@ -198,7 +200,9 @@ std::size_t JournalReaderActor::room() const {
 }
 
 void JournalReaderActor::report(const Error* error) {
-  node_.report_reader(error == nullptr ? std::string() : error->context);
+  if (error == nullptr && !has_problem_) return;
+  has_problem_ = error != nullptr;
+  node_.report_reader(has_problem_ ? error->context : std::string());
 }
 
 }  // namespace onceward::actors

@@ -55,6 +55,7 @@ class JournalReaderActor final : public caf::event_based_actor {
   std::size_t waves_expected_ = 0;  // routers that were told to wake and have not answered
   std::multimap<std::int64_t, mail::Recover> put_off_;  // by alarm time
 
+  bool has_problem_ = false;
   DuePlan due_plan_;
   const Epoch epoch_;
   bool pages_left_ = true;

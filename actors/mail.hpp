@@ -91,7 +91,7 @@ struct Left {
 struct Stays {
   PersistenceId id;
 };
-/// The entity became idle while too many are in memory.
+/// The entity became idle while too many are in memory, or after it had said Stays.
 struct MayLeave {
   PersistenceId id;
 };

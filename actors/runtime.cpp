@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 #include "actors/journal_reader_actor.hpp"
@@ -24,24 +25,34 @@ caf::actor_system_config& prepared(caf::actor_system_config& config, std::size_t
   return config;
 }
 
+/// CAF 0.17.6 leaves a reference to the system's logger in each thread that makes a system or
+/// spawns into one, and the system's destructor waits until these threads have ended or made
+/// another system. A caller's thread would let a stop from any other thread hang.
+template <class F>
+void on_own_thread(F&& work) {
+  std::thread(std::forward<F>(work)).join();
+}
+
 class CafRuntime final : public Runtime {
  public:
   CafRuntime(RuntimeOptions options, journal::Journal& journal, provider::Provider& provider,
              const Clock& clock, std::vector<EntityBinding> bindings)
-      : node_(std::move(options), journal, provider, clock, std::move(bindings)),
-        system_(
-            std::make_unique<caf::actor_system>(prepared(config_, node_.options.worker_threads))) {}
+      : node_(std::move(options), journal, provider, clock, std::move(bindings)) {}
   ~CafRuntime() override { stop(0); }
 
   void begin(std::unique_ptr<journal::JournalReader> reader, Epoch epoch,
              std::vector<std::vector<PersistenceId>> quarantined) {
-    node_.writer = system_->spawn<JournalWriterActor, caf::detached>(std::ref(node_));
-    node_.reader = system_->spawn<JournalReaderActor, caf::detached>(std::ref(node_),
-                                                                     std::move(reader), epoch);
     std::vector<caf::actor> routers;
-    for (auto& ids : quarantined) {
-      routers.push_back(system_->spawn<RouterActor>(std::ref(node_), std::move(ids)));
-    }
+    on_own_thread([&] {
+      system_ =
+          std::make_unique<caf::actor_system>(prepared(config_, node_.options.worker_threads));
+      node_.writer = system_->spawn<JournalWriterActor, caf::detached>(std::ref(node_));
+      node_.reader = system_->spawn<JournalReaderActor, caf::detached>(std::ref(node_),
+                                                                       std::move(reader), epoch);
+      for (auto& ids : quarantined) {
+        routers.push_back(system_->spawn<RouterActor>(std::ref(node_), std::move(ids)));
+      }
+    });
     node_.gate->open(std::move(routers));
     node_.alarm.set(Alarm::start_up, 0);
     node_.alarm.set(Alarm::tick, node_.options.tick_ms);
