@@ -19,7 +19,7 @@ class HttpApi::Impl {
         keys(options.requests_max),
         alarms(ports.clock, alarms_max),
         reader_pool(std::move(pool)),
-        services{ports, *reader_pool, alarms, keys, under_way} {}
+        services{ports, *reader_pool, alarms, keys, under_way, options.acceptance_max.count()} {}
 
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;

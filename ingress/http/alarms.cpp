@@ -27,7 +27,8 @@ std::optional<Alarms::Id> Alarms::set(std::int64_t boottime_ms, std::function<vo
     const std::lock_guard lock(mutex_);
     if (stopping_ || alarms_.size() >= alarms_max_) return std::nullopt;
     id = {boottime_ms, next_++};
-    is_first = alarms_.emplace(id, std::move(ring)).first == alarms_.begin();
+    const auto inserted = alarms_.emplace(id, std::move(ring)).first;
+    is_first = inserted == alarms_.begin();
   }
   if (is_first) changed_.notify_all();
   return id;

@@ -9,9 +9,6 @@ namespace onceward::ingress {
 
 namespace {
 
-/// A request that has no row this long after it was handed over is answered as unknown.
-constexpr std::int64_t acceptance_ms_max = 10'000;
-
 /// Shared by the runtime's sink, the alarm and the reader threads: whoever comes first answers.
 class Exchange : public std::enable_shared_from_this<Exchange> {
  public:
@@ -65,10 +62,10 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   void hand_over() {
     services_.under_way.add(request_.key);
     const std::int64_t at =
-        request_.wait.seconds > 0 ? wait_end_ms() : started_ms_ + acceptance_ms_max;
+        request_.wait.seconds > 0 ? wait_end_ms() : started_ms_ + services_.acceptance_ms_max;
     // If no further alarm can be set, the runtime's own answer ends the wait.
     const auto alarm = services_.alarms.set(at, [self = shared_from_this()] {
-      self->read_state(self->started_ms_ + acceptance_ms_max);
+      self->read_state(self->started_ms_ + self->services_.acceptance_ms_max);
     });
     {
       const std::lock_guard lock(mutex_);

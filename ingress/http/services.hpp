@@ -18,6 +18,7 @@ struct Services {
   Alarms& alarms;
   CallerKeys& keys;
   CommandsUnderWay& under_way;
+  std::int64_t acceptance_ms_max = 0;
 
   [[nodiscard]] Now now() const { return ports.clock.now(); }
 };

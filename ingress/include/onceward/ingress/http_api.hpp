@@ -2,6 +2,7 @@
 // runs. It translates, waits and answers; what is decided is decided by the entities.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -35,6 +36,9 @@ struct HttpApiOptions {
   /// Requests to bill inside the handler at once; one more is answered 503.
   std::size_t requests_max = 20'000;
   std::size_t reader_threads = 2;
+  /// A request whose obligation is not visible in the store this long after it was handed over is
+  /// answered as unknown, also if the caller would not wait at all.
+  std::chrono::milliseconds acceptance_max{10'000};
 };
 
 /// What the API works on; all of it must outlive the HttpApi, but the runtime must have been

@@ -1,0 +1,249 @@
+// A node whose runtime says what the test wants and whose store holds what the test put there: for
+// the answers of the API that a sound node gives only in rare moments.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/json.hpp>
+
+#include <onceward/billing/billing_commands.hpp>
+#include <onceward/ingress/http_api.hpp>
+#include <onceward/platform/system_clock.hpp>
+
+namespace onceward::test {
+
+/// What the readers of a FakeJournal see. Thread-safe.
+class FakeStore {
+ public:
+  void put(const ObligationRow& row) {
+    const std::lock_guard lock(mutex_);
+    rows_.insert_or_assign(row.key, row);
+  }
+  void put(const Mark& mark) {
+    const std::lock_guard lock(mutex_);
+    marks_.insert_or_assign({mark.scope, mark.key}, mark);
+  }
+  void quarantine(const CustomerId& customer) {
+    const std::lock_guard lock(mutex_);
+    quarantined_.push_back({customer_persistence_id(customer), "chain broken", Timestamp{5}});
+  }
+  /// Every read fails with this from now on.
+  void fail_with(std::optional<Error> error) {
+    const std::lock_guard lock(mutex_);
+    failure_ = std::move(error);
+  }
+
+  template <class T, class F>
+  Result<T> read(F&& look) const {
+    const std::lock_guard lock(mutex_);
+    if (failure_) return Unexpected{*failure_};
+    return look(*this);
+  }
+
+  std::map<ObligationKey, ObligationRow> rows_;                // guarded
+  std::map<std::pair<std::string, std::string>, Mark> marks_;  // guarded
+  std::vector<journal::Quarantined> quarantined_;              // guarded
+  std::map<std::string, std::vector<StoredEvent>> events_;     // guarded
+ private:
+  mutable std::mutex mutex_;
+  std::optional<Error> failure_;  // guarded
+};
+
+class FakeReader final : public journal::JournalReader {
+ public:
+  explicit FakeReader(const FakeStore& store) : store_(store) {}
+
+  Result<journal::HistoryEnd> replay(const PersistenceId& id, SequenceNr after,
+                                     const journal::EventSink& sink) override {
+    return store_.read<journal::HistoryEnd>([&](const FakeStore& s) -> Result<journal::HistoryEnd> {
+      journal::HistoryEnd end;
+      const auto found = s.events_.find(id.value());
+      if (found == s.events_.end()) return end;
+      for (const auto& event : found->second) {
+        end.last = event.sequence_nr;
+        if (event.sequence_nr > after && !sink(id, StoredEvent(event))) break;
+      }
+      return end;
+    });
+  }
+  void replay_many(
+      std::span<const PersistenceId>, const journal::EventSink&,
+      const std::function<void(const PersistenceId&, Result<journal::HistoryEnd>)>&) override {}
+  Result<std::uint64_t> scan(
+      std::uint64_t,
+      const std::function<bool(std::uint64_t, const PersistenceId&, StoredEvent&&)>&) override {
+    return std::uint64_t{0};
+  }
+  Result<std::optional<journal::StoredSnapshot>> snapshot(const PersistenceId&) override {
+    return std::optional<journal::StoredSnapshot>();
+  }
+  Result<std::optional<ObligationRow>> row(const ObligationKey& key) override {
+    return store_.read<std::optional<ObligationRow>>([&](const FakeStore& s) {
+      const auto found = s.rows_.find(key);
+      return found == s.rows_.end() ? std::optional<ObligationRow>() : std::optional(found->second);
+    });
+  }
+  Result<std::vector<ObligationRow>> rows_of(const CustomerId& customer) override {
+    return store_.read<std::vector<ObligationRow>>([&](const FakeStore& s) {
+      std::vector<ObligationRow> found;
+      for (const auto& [key, row] : s.rows_) {
+        if (key.customer == customer) found.push_back(row);
+      }
+      return found;
+    });
+  }
+  Result<std::vector<ObligationRow>> rows(const journal::RowQuery& query) override {
+    return store_.read<std::vector<ObligationRow>>([&](const FakeStore& s) {
+      std::vector<ObligationRow> found;
+      for (const auto& [key, row] : s.rows_) {
+        const bool after = std::pair(key.customer, key.purpose) >
+                           std::pair(query.after_customer, query.after_purpose);
+        if (key.period == query.period && after && found.size() < query.limit &&
+            (!query.status || row.status == *query.status)) {
+          found.push_back(row);
+        }
+      }
+      return found;
+    });
+  }
+  Result<std::vector<ObligationRow>> due(Timestamp, std::size_t) override {
+    return std::vector<ObligationRow>();
+  }
+  Result<std::vector<ObligationRow>> open_before(Epoch, const std::optional<ObligationKey>&,
+                                                 std::size_t) override {
+    return std::vector<ObligationRow>();
+  }
+  Result<std::optional<Mark>> mark(std::string_view scope, std::string_view key,
+                                   Timestamp now) override {
+    return store_.read<std::optional<Mark>>([&](const FakeStore& s) {
+      const auto found = s.marks_.find({std::string(scope), std::string(key)});
+      const bool lives =
+          found != s.marks_.end() && (!found->second.expires_at || *found->second.expires_at > now);
+      return lives ? std::optional(found->second) : std::optional<Mark>();
+    });
+  }
+  Result<std::vector<journal::CapUse>> cap_use(const BillingPeriod&) override {
+    return std::vector<journal::CapUse>();
+  }
+  Result<std::vector<journal::Quarantined>> quarantined() override {
+    return store_.read<std::vector<journal::Quarantined>>(
+        [&](const FakeStore& s) { return s.quarantined_; });
+  }
+  Result<journal::JournalStats> stats() override { return journal::JournalStats{}; }
+
+ private:
+  const FakeStore& store_;
+};
+
+class FakeJournal final : public journal::Journal {
+ public:
+  explicit FakeJournal(const FakeStore& store) : store_(store) {}
+  std::vector<CommitAnswer> commit(std::span<const CommitUnit>) override { return {}; }
+  Result<Epoch> barrier() override { return Epoch{1}; }
+  bool barrier_pending() const noexcept override { return false; }
+  Result<Epoch> raise_epoch(ShardNr) override { return Epoch{1}; }
+  Epoch epoch_of(ShardNr) const noexcept override { return {1}; }
+  Result<Unit> quarantine(const PersistenceId&, std::string_view, Timestamp) override {
+    return ok();
+  }
+  Result<Unit> lift_quarantine(const PersistenceId&) override { return ok(); }
+  Result<std::unique_ptr<journal::JournalReader>> reader() override {
+    return std::unique_ptr<journal::JournalReader>(std::make_unique<FakeReader>(store_));
+  }
+
+ private:
+  const FakeStore& store_;
+};
+
+/// Hands each command to `on_ask`, on the thread that asked.
+class FakeRuntime final : public actors::Runtime {
+ public:
+  using Told = std::function<void(billing::BillingReply)>;
+
+  void ask(const PersistenceId& to, std::any command, actors::ReplySink reply) override {
+    const auto& billed =
+        std::get<billing::BillCustomer>(std::any_cast<const billing::BillingCommand&>(command));
+    EXPECT_EQ(to, customer_persistence_id(billed.key.customer));
+    {
+      const std::lock_guard lock(mutex_);
+      asked_.push_back(billed);
+    }
+    on_ask(billed, [reply](billing::BillingReply told) { reply(std::any(std::move(told))); });
+  }
+  void wake(const PersistenceId&) override {}
+  bool is_recovered() const override { return true; }
+  actors::RuntimeStats stats() const override { return {}; }
+  void drain(std::int64_t) override {}
+
+  [[nodiscard]] std::vector<billing::BillCustomer> asked() const {
+    const std::lock_guard lock(mutex_);
+    return asked_;
+  }
+
+  std::function<void(const billing::BillCustomer&, Told)> on_ask;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<billing::BillCustomer> asked_;  // guarded
+};
+
+/// One answer that may come from another thread.
+class Inbox {
+ public:
+  [[nodiscard]] ingress::HttpApi::Answer answer() {
+    return [this](platform::HttpResponse response) {
+      {
+        const std::lock_guard lock(mutex_);
+        EXPECT_FALSE(response_.has_value()) << "answered twice";
+        response_ = std::move(response);
+      }
+      changed_.notify_all();
+    };
+  }
+  /// Waits for it; a test fails rather than waiting for ever.
+  platform::HttpResponse wait() {
+    std::unique_lock lock(mutex_);
+    EXPECT_TRUE(changed_.wait_for(lock, std::chrono::seconds{20}, [&] {
+      return response_.has_value();
+    })) << "no answer";
+    return response_.value_or(platform::HttpResponse{});
+  }
+  [[nodiscard]] bool is_empty() {
+    const std::lock_guard lock(mutex_);
+    return !response_.has_value();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<platform::HttpResponse> response_;  // guarded
+};
+
+[[nodiscard]] inline std::string header_of(const platform::HttpResponse& response,
+                                           std::string_view name) {
+  return std::string(platform::find_header(response.headers, name).value_or("(absent)"));
+}
+[[nodiscard]] inline boost::json::object json_of(const platform::HttpResponse& response) {
+  boost::json::error_code error;
+  auto value = boost::json::parse(response.body, error);
+  EXPECT_TRUE(value.is_object()) << response.body;
+  return value.is_object() ? value.as_object() : boost::json::object{};
+}
+[[nodiscard]] inline std::string text_at(const platform::HttpResponse& response,
+                                         std::string_view member) {
+  const auto body = json_of(response);
+  const auto* value = body.if_contains(member);
+  return value == nullptr     ? "(absent)"
+         : value->is_string() ? std::string(value->as_string().c_str())
+                              : boost::json::serialize(*value);
+}
+
+}  // namespace onceward::test
