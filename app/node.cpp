@@ -16,6 +16,7 @@
 
 #include "app/admin_api.hpp"
 #include "app/config/secrets.hpp"
+#include "app/run_wiring.hpp"
 #include "app/tokens.hpp"
 
 namespace onceward::app {
@@ -118,9 +119,7 @@ Result<Unit> RunningNode::open_store() {
 }
 
 Result<Unit> RunningNode::start_runtime() {
-  auto plans = journal_->plan_store();
-  if (!plans) return Unexpected{std::move(plans).error()};
-  auto runs = make_run_service(config_, *journal_, std::move(*plans), *clock_);
+  auto runs = make_run_service(config_, *journal_, *clock_);
   if (!runs) return Unexpected{std::move(runs).error()};
   runs_ = std::move(*runs);
   actors::RuntimeOptions options;
