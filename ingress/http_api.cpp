@@ -9,17 +9,27 @@ namespace {
 
 /// Two alarms for each request inside at most, and the watches of GETs beside them.
 constexpr std::size_t alarms_max = 65'536;
+/// Plans and reports that wait for each other; each holds its body in memory.
+constexpr std::size_t slow_waiting_max = 16;
 
 }  // namespace
 
 class HttpApi::Impl {
  public:
-  Impl(HttpApiOptions options, const HttpApiPorts& ports, std::unique_ptr<ReadPool> pool)
+  Impl(HttpApiOptions options, const HttpApiPorts& ports, std::unique_ptr<ReadPool> readers,
+       std::unique_ptr<ReadPool> slow_readers)
       : tokens(std::move(options.tokens)),
         keys(options.requests_max),
         alarms(ports.clock, alarms_max),
-        reader_pool(std::move(pool)),
-        services{ports, *reader_pool, alarms, keys, under_way, options.acceptance_max.count()} {}
+        reader_pool(std::move(readers)),
+        slow_pool(std::move(slow_readers)),
+        services{ports,
+                 *reader_pool,
+                 *slow_pool,
+                 alarms,
+                 keys,
+                 under_way,
+                 options.acceptance_max.count()} {}
 
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -32,13 +42,17 @@ class HttpApi::Impl {
   CommandsUnderWay under_way;
   Alarms alarms;
   std::unique_ptr<ReadPool> reader_pool;
+  std::unique_ptr<ReadPool> slow_pool;
   Services services;
 };
 
 Result<std::unique_ptr<HttpApi>> HttpApi::start(HttpApiOptions options, const HttpApiPorts& ports) {
   auto pool = ReadPool::start(ports.journal, {.threads = options.reader_threads});
   if (!pool) return Unexpected{std::move(pool).error()};
-  auto impl = std::make_unique<Impl>(std::move(options), ports, std::move(*pool));
+  auto slow_pool = ReadPool::start(ports.journal, {.threads = 1, .waiting_max = slow_waiting_max});
+  if (!slow_pool) return Unexpected{std::move(slow_pool).error()};
+  auto impl =
+      std::make_unique<Impl>(std::move(options), ports, std::move(*pool), std::move(*slow_pool));
   return std::unique_ptr<HttpApi>(new HttpApi(std::move(impl)));
 }
 

@@ -38,6 +38,43 @@ std::string csv_field(std::string_view text) {
   return quoted + '"';
 }
 
+ProblemKind kind_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalid_argument:
+    case ErrorCode::invalid_config:
+      return ProblemKind::bad_request;
+    case ErrorCode::not_found:
+      return ProblemKind::not_found;
+    case ErrorCode::conflict:
+      return ProblemKind::run_conflict;
+    case ErrorCode::unauthorized:
+      return ProblemKind::unauthorized;
+    case ErrorCode::busy:
+      return ProblemKind::busy;
+    case ErrorCode::store_uncertain:
+      return ProblemKind::store_uncertain;
+    case ErrorCode::quarantined:
+    case ErrorCode::store_corrupt:
+    case ErrorCode::unknown_manifest:
+    case ErrorCode::decode_failed:
+    case ErrorCode::impossible_transition:
+      return ProblemKind::entity_quarantined;
+    case ErrorCode::not_ready:
+    case ErrorCode::store_io:
+    case ErrorCode::store_locked:
+    case ErrorCode::store_mismatch:
+    case ErrorCode::store_schema_newer:
+    case ErrorCode::store_restored:
+    case ErrorCode::store_full:
+    case ErrorCode::unreachable:
+      return ProblemKind::not_ready;
+    case ErrorCode::provider_config:
+    case ErrorCode::io:
+      break;
+  }
+  return ProblemKind::internal;
+}
+
 /// Problem of a status that POST does not answer with success or 202.
 ProblemKind refusal_kind(ObligationStatus status) {
   switch (status) {
@@ -124,10 +161,27 @@ platform::HttpResponse problem_answer(Problem problem) {
   return response;
 }
 
+platform::HttpResponse too_large() {
+  Problem problem;
+  problem.kind = ProblemKind::body_too_large;
+  problem.detail = "a JSON body may have at most 1 MiB";
+  return problem_answer(std::move(problem));
+}
+
 platform::HttpResponse bad_request(const Error& error) {
   Problem problem;
   problem.kind = ProblemKind::bad_request;
   problem.detail = error.context;
+  return problem_answer(std::move(problem));
+}
+
+platform::HttpResponse error_answer(const Error& error) {
+  Problem problem;
+  problem.kind = kind_of(error.code);
+  problem.detail = error.context;
+  const auto& row = problem_row(problem.kind);
+  if (problem.kind == ProblemKind::store_uncertain) problem.charge_state = ChargeState::unknown;
+  if (row.http_status == 503) problem.retry_after_s = 1;
   return problem_answer(std::move(problem));
 }
 

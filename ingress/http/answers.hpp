@@ -35,8 +35,14 @@ struct Problem {
 };
 /// `application/problem+json` with type, title, status, detail, code, retryable, charge_state.
 [[nodiscard]] platform::HttpResponse problem_answer(Problem problem);
+/// Largest JSON body; only uploads of customer files may be larger.
+inline constexpr std::size_t json_bytes_max = 1024 * 1024;
+[[nodiscard]] platform::HttpResponse too_large();
+
 /// A 400 for a refused input; the error's context is the detail.
 [[nodiscard]] platform::HttpResponse bad_request(const Error& error);
+/// The problem of an error from a service that knows no obligation: by its code.
+[[nodiscard]] platform::HttpResponse error_answer(const Error& error);
 
 /// What is told about an obligation beside its row.
 struct ObligationView {

@@ -186,6 +186,7 @@ platform::HttpResponse list_answer(const ListRequest& list, const std::vector<Ob
 }  // namespace
 
 void post_billing(Services& services, Call call) {
+  if (call.request.body.size() > json_bytes_max) return call.answer(too_large());
   auto request = parse_bill_request(call.request);
   if (!request) return call.answer(bad_request(request.error()));
   bill(services, std::move(call), std::move(*request));

@@ -87,6 +87,13 @@ const std::vector<Route>& api_routes() {
       {"GET", "/v1/billing/*/*", Role::viewer, get_obligation},
       {"GET", "/v1/customers/*", Role::viewer, get_customer},
       {"GET", "/v1/customers/*/timeline", Role::viewer, get_timeline},
+      {"POST", "/v1/runs", Role::operator_, post_run},
+      {"GET", "/v1/runs", Role::viewer, list_runs},
+      {"GET", "/v1/runs/*", Role::viewer, get_run},
+      {"GET", "/v1/runs/*/report", Role::viewer, report_run},
+      {"POST", "/v1/runs/*/pause", Role::operator_, pause_run},
+      {"POST", "/v1/runs/*/resume", Role::operator_, resume_run},
+      {"POST", "/v1/runs/*/cancel", Role::operator_, cancel_run},
   };
   return routes;
 }

@@ -18,6 +18,9 @@ void get_timeline(Services& services, Call call);
 void post_run(Services& services, Call call);
 void list_runs(Services& services, Call call);
 void get_run(Services& services, Call call);
-void steer_run(Services& services, Call call);
+void report_run(Services& services, Call call);
+void pause_run(Services& services, Call call);
+void resume_run(Services& services, Call call);
+void cancel_run(Services& services, Call call);
 
 }  // namespace onceward::ingress

@@ -15,6 +15,8 @@ namespace onceward::ingress {
 struct Services {
   HttpApiPorts ports;
   ReadPool& pool;
+  /// For what may block for long (plans, reports): so that it never keeps reads waiting.
+  ReadPool& slow_pool;
   Alarms& alarms;
   CallerKeys& keys;
   CommandsUnderWay& under_way;
