@@ -52,7 +52,7 @@ struct RunShown {
 };
 
 /// Who started or stopped something and why; both are stored with it.
-struct Actor {
+struct WhoAndWhy {
   std::string who;
   std::string why;
 };
@@ -116,11 +116,11 @@ class RunService {
   /// `run` is an id, or its beginning if only one run has it: not_found, conflict if several do.
   /// conflict if the run cannot change in this way.
   [[nodiscard]] virtual Result<billing::RunTold> pause(std::string_view run,
-                                                       const Actor& actor) = 0;
+                                                       const WhoAndWhy& by) = 0;
   [[nodiscard]] virtual Result<billing::RunTold> resume(std::string_view run,
-                                                        const Actor& actor) = 0;
+                                                        const WhoAndWhy& by) = 0;
   [[nodiscard]] virtual Result<billing::RunTold> cancel(std::string_view run,
-                                                        const Actor& actor) = 0;
+                                                        const WhoAndWhy& by) = 0;
 
   /// All runs, oldest first.
   [[nodiscard]] virtual Result<std::vector<billing::RunView>> list() = 0;
