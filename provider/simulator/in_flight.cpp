@@ -112,7 +112,8 @@ void apply_wire_fault(const WireFault& fault, InFlight& request) {
     case WireFault::Kind::cut:
       request.ending = fault.end;
       // At least one byte is kept back: all of them would be a whole answer.
-      request.body_bytes_sent = std::min(fault.bytes, request.body.size() - 1);
+      request.body_bytes_sent =
+          std::min(fault.bytes, std::max<std::size_t>(request.body.size(), 1) - 1);
       return;
     case WireFault::Kind::hang:
       request.ending = WireEnding::hang;

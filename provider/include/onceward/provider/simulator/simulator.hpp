@@ -30,7 +30,7 @@ struct SimulatorOptions {
 };
 
 /// Thread-safe; every call may wait for a request being handled (microseconds, or one write to the
-/// store). Driver time is the wall clock.
+/// store). Driver time starts as the wall clock's and then follows CLOCK_BOOTTIME.
 class Simulator {
  public:
   /// Opens the store, binds and serves. io names an address that cannot be bound; errors of the
@@ -61,7 +61,7 @@ class Simulator {
   /// because it could not keep what it says.
   [[nodiscard]] std::optional<Error> store_failure() const;
 
-  /// Resets waiting clients, closes the port, closes the store. Idempotent.
+  /// Cuts off waiting clients, closes the port, closes the store. Idempotent.
   void stop();
 
  private:
