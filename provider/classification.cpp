@@ -1,9 +1,5 @@
 // The classification table: which observation an HTTP answer is, and what each observation means
 // for the money of its request. One file, rows as data; the functions only look rows up.
-//
-// `tainted` means that an earlier send of the same key may have executed. A refusal that the
-// provider gives before it looks at the key (validation, credentials, limits) then says nothing
-// about that earlier send, so its second column is `unknown`.
 #include <onceward/provider/classification.hpp>
 
 #include <algorithm>
@@ -44,6 +40,10 @@ constexpr std::array answer_rows = {
 };
 
 // --- Observation -> what it says. Order of the enumeration, checked below. ---
+//
+// `tainted` means that an earlier send of the same key may have executed. A refusal that the
+// provider gives before it looks at the key (validation, credentials, limits) then says nothing
+// about that earlier send, so its second column is `unknown`.
 
 struct MeaningRow {
   Observation observation;

@@ -67,8 +67,8 @@ TEST(HttpDate, ReadsTheOneFormAndNoOther) {
   EXPECT_EQ(parse_http_date("Thu, 29 Feb 2024 23:59:59 GMT")->ms, 1'709'251'199'000);
   for (const char* text : {"", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
                            "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 06 Nov 1994 25:49:37 GMT",
-                           "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 06 XXX 1994 08:49:37 GMT",
-                           "XXX, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT "}) {
+                           "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 06 Foo 1994 08:49:37 GMT",
+                           "Foo, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT "}) {
     EXPECT_EQ(parse_http_date(text), std::nullopt) << text;
   }
 }
@@ -96,7 +96,8 @@ TEST(ProviderTime, NeverStepsBackForJitterButFollowsACorrection) {
 // --- bodies ---
 
 const std::string intent_body =
-    R"({"id":"pi_1","object":"payment_intent","amount":4990,"amount_received":4990,"currency":"usd",)"
+    R"({"id":"pi_1","object":"payment_intent","amount":4990,"amount_received":4990,)"
+    R"("currency":"usd",)"
     R"("customer":"cus_1","created":1700000000,"status":"succeeded","latest_charge":"ch_1",)"
     R"("last_payment_error":null,"metadata":{"onceward_period":"2026-08","b":"c:\"d\""}})";
 
@@ -148,7 +149,8 @@ TEST(AnswerParser, ReadsReferencesAsIdOrAsObject) {
 TEST(AnswerParser, ReadsTheLastPaymentError) {
   const auto failed = with(
       with(intent_body, "succeeded", "requires_payment_method"), R"("last_payment_error":null)",
-      R"("last_payment_error":{"code":"card_declined","decline_code":"lost_card","charge":"ch_7"})");
+      R"("last_payment_error":{"code":"card_declined","decline_code":"lost_card",)"
+      R"("charge":"ch_7"})");
   const auto intent = parse_intent(failed);
   EXPECT_EQ(intent->failure_code, "card_declined");
   EXPECT_EQ(intent->decline_code, "lost_card");

@@ -2,11 +2,10 @@
 // output operator, no comparison and no conversion: whoever reads it says reveal().
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
-
-#include <string.h>  // NOLINT: explicit_bzero is POSIX
 
 namespace onceward::platform {
 
@@ -35,7 +34,9 @@ class Secret {
 
  private:
   void wipe() noexcept {
-    ::explicit_bzero(text_.data(), text_.size());
+    // Volatile: else the compiler drops stores that nobody reads.
+    volatile char* bytes = text_.data();
+    for (std::size_t i = 0; i < text_.size(); ++i) bytes[i] = '\0';
     text_.clear();
   }
 
