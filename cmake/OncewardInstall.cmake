@@ -63,16 +63,12 @@ foreach(target IN LISTS targets)
     endif()
   endforeach()
   string(APPEND onceward_component_needs "set(_onceward_${component}_needs ${namespaces})\n")
+  install(TARGETS ${target} EXPORT onceward-targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+endforeach()
 
-  get_target_property(own_headers ${target} HEADER_SETS)
-  get_target_property(interface_headers ${target} INTERFACE_HEADER_SETS)
-  set(header_set "")
-  if(own_headers OR interface_headers)
-    set(header_set FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-  endif()
-  install(TARGETS ${target} EXPORT onceward-targets
-    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-    ${header_set})
+get_property(header_targets GLOBAL PROPERTY ONCEWARD_HEADER_TARGETS)
+foreach(target IN LISTS header_targets)
+  install(TARGETS ${target} FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 endforeach()
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/onceward")

@@ -1,6 +1,7 @@
 # onceward_module(NAME [SOURCES ...] [PUBLIC libs ...] [PRIVATE libs ...])
 # One static library target onceward_NAME with alias onceward::NAME. Public headers are every *.hpp
-# under <dir>/include; private headers are included by quotes from the repository root.
+# under <dir>/include; private headers are included by quotes from the repository root. Several
+# modules may share a folder: a port and its backends.
 function(onceward_module name)
   cmake_parse_arguments(arg "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   set(target onceward_${name})
@@ -21,13 +22,24 @@ function(onceward_module name)
   if(EXISTS "${include_dir}")
     target_include_directories(${target} ${scope}
       $<BUILD_INTERFACE:${include_dir}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-    file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${include_dir}/*.hpp")
-    if(headers)
-      target_sources(${target} ${scope}
-        FILE_SET HEADERS BASE_DIRS "${include_dir}" FILES ${headers})
-    endif()
+    onceward_public_headers("${include_dir}" ${target})
   endif()
   set_property(GLOBAL APPEND PROPERTY ONCEWARD_TARGETS ${target})
+endfunction()
+
+# The headers of one include folder are installed and checked once, however many modules share it,
+# by a target that links all of them: the header of a backend needs what the backend links.
+function(onceward_public_headers include_dir module_target)
+  file(RELATIVE_PATH name "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
+  string(REPLACE "/" "_" name "onceward_headers_of_${name}")
+  if(NOT TARGET ${name})
+    file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${include_dir}/*.hpp")
+    add_library(${name} INTERFACE)
+    target_sources(${name} INTERFACE
+      FILE_SET HEADERS BASE_DIRS "${include_dir}" FILES ${headers})
+    set_property(GLOBAL APPEND PROPERTY ONCEWARD_HEADER_TARGETS ${name})
+  endif()
+  target_link_libraries(${name} INTERFACE ${module_target})
 endfunction()
 
 # onceward_test(NAME SOURCES ... LIBS ... [LABELS ...] [TIMEOUT seconds])
