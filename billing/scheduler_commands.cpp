@@ -82,14 +82,15 @@ std::vector<Money> limits_to_raise(const StartRun& command, const SchedulerPolic
   return limits;
 }
 
-RunRefused refused_by_cap(const StartRun& command, const Context& context) {
+RunConflict refused_by_cap(const StartRun& command, const Context& context) {
   std::string figures;
   if (const auto* cap = std::get_if<CapRefused>(context.refusal)) {
     figures = ": " + to_display(Money{cap->used_minor, cap->limit.currency}) +
               " are reserved or settled, more than the plan's limit of " + to_display(cap->limit);
   }
   return {"plan " + command.plan.plan.value() + " cannot set the spend cap of period " +
-          command.plan.period.text() + figures + "; set a higher cap for the period first"};
+              command.plan.period.text() + figures + "; set a higher cap for the period first",
+          std::nullopt};
 }
 
 Decided pause(const SchedulerState& state, const PauseRun& command, const Context& context) {

@@ -258,7 +258,7 @@ TEST_F(SchedulerCommands, OnlyRaisesTheCap) {
 
 TEST_F(SchedulerCommands, RefusesToStartBelowWhatThePeriodHasSpent) {
   world_->fate = [](const CommitUnit&) { return RunCommit::cap_refused; };
-  const auto refused = answer<RunRefused>(start_of(plan_a, 5));
+  const auto refused = answer<RunConflict>(start_of(plan_a, 5));
   EXPECT_NE(refused.detail.find("9999.99 usd are reserved or settled"), std::string::npos);
   EXPECT_NE(refused.detail.find("set a higher cap"), std::string::npos);
   EXPECT_TRUE(world_->journal().empty());

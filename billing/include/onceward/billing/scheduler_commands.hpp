@@ -112,7 +112,7 @@ struct RunTold {
 struct RunsTold {
   std::vector<RunView> runs;
 };
-/// Not in this state of the run, or not beside `active`.
+/// Not in this state of the run, not beside `active`, or not below what the period has spent.
 struct RunConflict {
   std::string detail;
   std::optional<RunView> active;
