@@ -58,18 +58,18 @@ Digest rolling_after(const Digest& before, const Digest& head) {
   return sha256(std::span<const std::string_view>(parts));
 }
 
-Result<Unit> HistoryCheck::take(const StoredEvent& event) {
+Result<Unit> HistoryCheck::take(const PersistenceId& id, const StoredEvent& event) {
   const SequenceNr expected = last_.plus(1);
   if (event.sequence_nr != expected) {
-    return broken(*id_, expected, "found " + std::to_string(event.sequence_nr.value) + " instead");
+    return broken(id, expected, "found " + std::to_string(event.sequence_nr.value) + " instead");
   }
   if (event.epoch < epoch_) {
-    return broken(*id_, expected,
+    return broken(id, expected,
                   "epoch " + std::to_string(event.epoch.value) + " after epoch " +
                       std::to_string(epoch_.value));
   }
-  if (head_after(head_, *id_, event) != event.head) {
-    return broken(*id_, expected, "the stored bytes do not give the stored hash");
+  if (head_after(head_, id, event) != event.head) {
+    return broken(id, expected, "the stored bytes do not give the stored hash");
   }
   last_ = event.sequence_nr;
   epoch_ = event.epoch;
@@ -77,12 +77,13 @@ Result<Unit> HistoryCheck::take(const StoredEvent& event) {
   return ok();
 }
 
-Result<Unit> HistoryCheck::end_at(SequenceNr last, const Digest& head) const {
+Result<Unit> HistoryCheck::end_at(const PersistenceId& id, SequenceNr last,
+                                  const Digest& head) const {
   if (last_ != last) {
-    return broken(*id_, last_.plus(1),
+    return broken(id, last_.plus(1),
                   "missing, the history should end at " + std::to_string(last.value));
   }
-  if (head_ != head) return broken(*id_, last, "the end of the history has another hash");
+  if (head_ != head) return broken(id, last, "the end of the history has another hash");
   return ok();
 }
 

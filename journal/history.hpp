@@ -39,19 +39,16 @@ class ManifestText {
 class HistoryCheck {
  public:
   /// `head` is the chain at `after`.
-  HistoryCheck(const PersistenceId& id, SequenceNr after, const Digest& head)
-      : id_(&id), last_(after), head_(head) {}
+  explicit HistoryCheck(SequenceNr after = {}, const Digest& head = {})
+      : last_(after), head_(head) {}
 
   /// store_corrupt naming the entity, the sequence number and what is broken.
-  [[nodiscard]] Result<Unit> take(const StoredEvent& event);
+  [[nodiscard]] Result<Unit> take(const PersistenceId& id, const StoredEvent& event);
   /// store_corrupt if the history should end elsewhere than after the events taken so far.
-  [[nodiscard]] Result<Unit> end_at(SequenceNr last, const Digest& head) const;
-
-  [[nodiscard]] SequenceNr last() const noexcept { return last_; }
-  [[nodiscard]] const Digest& head() const noexcept { return head_; }
+  [[nodiscard]] Result<Unit> end_at(const PersistenceId& id, SequenceNr last,
+                                    const Digest& head) const;
 
  private:
-  const PersistenceId* id_;  // outlives the check
   SequenceNr last_;
   Digest head_;
   Epoch epoch_;

@@ -28,30 +28,15 @@ Result<Unit> GroupWriter::begin() {
 
 Result<Unit> GroupWriter::refresh() {
   caps_.forget();
-  if (auto read = read_state(); !read.has_value()) return read;
+  const auto state = read_store_state(*connection_);
+  if (!state.has_value()) return Unexpected{state.error()};
+  state_ = *state;
   if (auto read = read_epochs(); !read.has_value()) return read;
   auto& last = *statements_.last_entity;
   const auto found = has_row(last);
   if (!found.has_value()) return Unexpected{found.error()};
   last_entity_ = last.integer(0);
   last.reset();
-  return ok();
-}
-
-Result<Unit> GroupWriter::read_state() {
-  auto& read = *statements_.read_state;
-  const auto found = has_row(read);
-  if (!found.has_value()) return Unexpected{found.error()};
-  if (!*found) return fail(ErrorCode::store_corrupt, "store_state has no row");
-  const auto rolling = read_digest(read, 2);
-  if (!rolling.has_value()) return Unexpected{rolling.error()};
-  state_ = {static_cast<std::uint64_t>(read.integer(0)),
-            static_cast<std::uint64_t>(read.integer(1)),
-            *rolling,
-            read.integer(3),
-            read.integer(4),
-            read.integer(5)};
-  read.reset();
   return ok();
 }
 

@@ -11,21 +11,10 @@
 
 #include "journal/cap_book.hpp"
 #include "journal/sqlite/cap_tables.hpp"
+#include "journal/sqlite/store_state.hpp"
 #include "journal/sqlite/writer_statements.hpp"
 
 namespace onceward::journal::sqlite {
-
-/// The row of `store_state`.
-struct StoreState {
-  std::uint64_t commit_count = 0;
-  std::uint64_t last_position = 0;
-  Digest rolling;
-  std::int64_t obligations = 0;
-  std::int64_t open_obligations = 0;
-  std::int64_t marks = 0;
-
-  friend bool operator==(const StoreState&, const StoreState&) = default;
-};
 
 /// Every error below means: the transaction cannot be trusted any more. The caller ends it and lets
 /// a barrier decide; a GroupWriter that returned an error is not used again.
@@ -71,7 +60,6 @@ class GroupWriter {
       : statements_(statements), caps_(statements), connection_(&connection) {}
 
   [[nodiscard]] Result<Unit> refresh();
-  [[nodiscard]] Result<Unit> read_state();
   [[nodiscard]] Result<Unit> read_epochs();
 
   // Each check gives a refusal, nothing, or a failed look-up.

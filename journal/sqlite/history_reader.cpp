@@ -51,7 +51,7 @@ class BatchFeeder {
   void begin(std::size_t index, const HistoryEnd& end) {
     index_ = index;
     end_ = end;
-    check_.emplace(ids_[index], SequenceNr{}, Digest{});
+    check_ = HistoryCheck();
     outcome_.reset();
   }
   /// One event of the present history.
@@ -61,7 +61,7 @@ class BatchFeeder {
       outcome_ = Result<HistoryEnd>(Unexpected{std::move(event).error()});
     } else if (event->sequence_nr > end_.last) {
       return;  // committed after the end was read
-    } else if (auto taken = check_->take(*event); !taken.has_value()) {
+    } else if (auto taken = check_.take(ids_[index_], *event); !taken.has_value()) {
       outcome_ = Result<HistoryEnd>(Unexpected{std::move(taken).error()});
     } else if (!sink_(ids_[index_], std::move(event).value())) {
       outcome_ = Result<HistoryEnd>(end_);
@@ -69,7 +69,7 @@ class BatchFeeder {
   }
   void end() {
     if (!outcome_) {
-      auto ended = check_->end_at(end_.last, end_.head);
+      auto ended = check_.end_at(ids_[index_], end_.last, end_.head);
       outcome_ = ended.has_value() ? Result<HistoryEnd>(end_)
                                    : Result<HistoryEnd>(Unexpected{std::move(ended).error()});
     }
@@ -87,7 +87,7 @@ class BatchFeeder {
   const Done& done_;
   std::size_t index_ = 0;
   HistoryEnd end_;
-  std::optional<HistoryCheck> check_;
+  HistoryCheck check_;
   std::optional<Result<HistoryEnd>> outcome_;
 };
 
@@ -157,7 +157,7 @@ Result<HistoryEnd> HistoryReader::replay(const PersistenceId& id, SequenceNr aft
   const HistoryEnd& end = found->end;
   if (found->entity == 0 || after >= end.last) return end;
 
-  HistoryCheck check(id, SequenceNr{}, Digest{});
+  HistoryCheck check;
   bool is_whole = true;
   auto read = for_each_row(
       connection_, events_sql,
@@ -165,10 +165,10 @@ Result<HistoryEnd> HistoryReader::replay(const PersistenceId& id, SequenceNr aft
         auto event = read_event(row, 0);
         if (!event.has_value()) return Unexpected{std::move(event).error()};
         if (event->sequence_nr == after) {  // read only for the head to start from
-          check = HistoryCheck(id, after, event->head);
+          check = HistoryCheck(after, event->head);
           return Go::on;
         }
-        if (auto taken = check.take(*event); !taken.has_value()) {
+        if (auto taken = check.take(id, *event); !taken.has_value()) {
           return Unexpected{std::move(taken).error()};
         }
         is_whole = sink(id, std::move(event).value());
@@ -177,7 +177,7 @@ Result<HistoryEnd> HistoryReader::replay(const PersistenceId& id, SequenceNr aft
       found->entity, after.value, end.last.value);
   if (!read.has_value()) return Unexpected{std::move(read).error()};
   if (is_whole) {
-    if (auto ended = check.end_at(end.last, end.head); !ended.has_value()) {
+    if (auto ended = check.end_at(id, end.last, end.head); !ended.has_value()) {
       return Unexpected{std::move(ended).error()};
     }
   }

@@ -8,6 +8,7 @@
 
 #include "journal/refusals.hpp"
 #include "journal/sqlite/anchor.hpp"
+#include "journal/sqlite/anchor_check.hpp"
 #include "journal/sqlite/connecting.hpp"
 #include "journal/sqlite/group_writer.hpp"
 #include "journal/sqlite/plan_tables.hpp"
@@ -33,14 +34,6 @@ Result<std::unique_ptr<WritingSide>> make_writing_side(SqliteConnection connecti
   if (!writer.has_value()) return Unexpected{std::move(writer).error()};
   side->writer.emplace(std::move(writer).value());
   return side;
-}
-
-Unexpected restored(const std::string& path, const std::string& what) {
-  return fail(ErrorCode::store_restored,
-              path + " is not the newest state of this store (" + what +
-                  "): the provider may hold charges that it does not know. Put the newest files "
-                  "back together (" +
-                  path + ", -wal and .anchor), or reconcile with the provider before billing");
 }
 
 class SqliteJournalImpl final : public SqliteJournal {
@@ -127,36 +120,15 @@ Result<Unit> SqliteJournalImpl::start() {
 }
 
 Result<Unit> SqliteJournalImpl::check_anchor() {
-  const auto found = read_anchor(anchor_path(options_.path));
-  if (!found.has_value()) return Unexpected{found.error()};
+  const auto anchor = read_anchor(anchor_path(options_.path));
+  if (!anchor.has_value()) return Unexpected{anchor.error()};
   GroupWriter& writer = *side_->writer;
   if (auto begun = writer.begin(); !begun.has_value()) return begun;  // a consistent look
+  auto compared =
+      compare_with_anchor(*anchor, {options_.path, store_id_, writer.state()}, side_->connection);
   if (auto ended = writer.roll_back(); !ended.has_value()) return ended;
-  const StoreState& state = writer.state();
-  acknowledged_ = state;
-  if (!*found) {
-    if (state.commit_count == 0) return ok();
-    return restored(options_.path, "its anchor file is missing");
-  }
-  const Anchor& anchor = **found;
-  if (anchor.store_id != store_id_) {
-    if (state.commit_count == 0 && anchor.commit_count == 0) return ok();
-    return restored(options_.path, "its anchor belongs to another store");
-  }
-  if (state.commit_count < anchor.commit_count) {
-    return restored(options_.path, "it has " + std::to_string(state.commit_count) +
-                                       " commits, its anchor knows of " +
-                                       std::to_string(anchor.commit_count));
-  }
-  auto row = side_->connection.prepare(
-      "SELECT 1 FROM commits WHERE commit_count = ?1 AND last_position = ?2 AND rolling = ?3");
-  if (!row.has_value()) return Unexpected{row.error()};
-  const auto is_known =
-      has_row(row->bind(anchor.commit_count, anchor.last_position, bytes_of(anchor.rolling)));
-  if (!is_known.has_value()) return Unexpected{is_known.error()};
-  if (*is_known) return ok();
-  return restored(options_.path, "at commit " + std::to_string(anchor.commit_count) +
-                                     " it holds something else than its anchor");
+  acknowledged_ = writer.state();
+  return compared;
 }
 
 bool SqliteJournalImpl::is_anchor_due() const {
@@ -352,17 +324,6 @@ Result<platform::FileLock> take_lock(const std::string& path) {
   error.context = "store " + path + (is_held ? " is in use: " : ": ") + error.context;
   if (!is_held) error.code = ErrorCode::store_io;
   return Unexpected{std::move(error)};
-}
-
-/// An absent or empty file may become a store, unless an anchor remembers commits.
-Result<Unit> expect_never_used(const std::string& path) {
-  const auto anchor = read_anchor(anchor_path(path));
-  if (!anchor.has_value()) return Unexpected{anchor.error()};
-  if (*anchor && (*anchor)->commit_count > 0) {
-    return restored(path, "it is empty, its anchor knows of " +
-                              std::to_string((*anchor)->commit_count) + " commits");
-  }
-  return ok();
 }
 
 Result<SqliteConnection> connect_and_create(const SqliteJournalOptions& options) {

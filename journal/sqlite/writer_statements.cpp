@@ -20,9 +20,6 @@ constexpr std::array texts = {
     Text{&WriterStatements::roll_back, "ROLLBACK"},
     // Changes only when another connection has committed.
     Text{&WriterStatements::data_version, "PRAGMA data_version"},
-    Text{&WriterStatements::read_state,
-         "SELECT commit_count, last_position, rolling, obligations, open_obligations, marks "
-         "FROM store_state"},
     Text{&WriterStatements::write_state,
          "UPDATE store_state SET commit_count = ?1, last_position = ?2, rolling = ?3, "
          "obligations = ?4, open_obligations = ?5, marks = ?6 WHERE id = 1"},

@@ -13,7 +13,6 @@ struct WriterStatements {
   Statement commit = nullptr;
   Statement roll_back = nullptr;
   Statement data_version = nullptr;
-  Statement read_state = nullptr;
   Statement write_state = nullptr;
   Statement write_commits_row = nullptr;
   Statement read_epochs = nullptr;

@@ -69,6 +69,17 @@ inline CapOp cap(CapOp::Kind kind, const ObligationKey& obligation, Money amount
   return CapOp{kind, obligation, attempt, amount, enforce};
 }
 
+/// A unit with one event at the beginning of a history, for code without the fixture.
+inline CommitUnit unit_of(const PersistenceId& id, Epoch epoch, std::uint32_t shards = 4) {
+  CommitUnit made;
+  made.persistence_id = id;
+  made.shard = shard_of(id, shards);
+  made.epoch = epoch;
+  made.writer = WriterId("writer-1");
+  made.events.push_back({{"Tested", 1}, "1"});
+  return made;
+}
+
 /// The name of the alternative, for messages and comparisons.
 inline std::string name_of(const CommitAnswer& answer) {
   struct Namer {
