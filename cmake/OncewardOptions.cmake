@@ -12,10 +12,11 @@ target_compile_options(onceward_options INTERFACE
   -fstack-protector-strong)
 if(CMAKE_BUILD_TYPE MATCHES "Rel" AND NOT ONCEWARD_SANITIZE)
   target_compile_definitions(onceward_options INTERFACE _FORTIFY_SOURCE=2)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # g++ 12 reports false positives of these two in optimised std::variant and std::string code.
-    target_compile_options(onceward_options INTERFACE -Wno-maybe-uninitialized -Wno-restrict)
-  endif()
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND (CMAKE_BUILD_TYPE MATCHES "Rel" OR ONCEWARD_SANITIZE))
+  # g++ 12 reports false positives of these two in optimised or instrumented std::variant and
+  # std::string code.
+  target_compile_options(onceward_options INTERFACE -Wno-maybe-uninitialized -Wno-restrict)
 endif()
 if(ONCEWARD_SANITIZE)
   target_compile_options(onceward_options INTERFACE -fsanitize=${ONCEWARD_SANITIZE}
