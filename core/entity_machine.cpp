@@ -88,7 +88,8 @@ void EntityMachine::on(input::RecoveryFailed&& input) {
 void EntityMachine::on(input::Command&& input) {
   if (input.accepted) {
     waiters_.push_back(std::move(input));
-    if (phase_ == Phase::running) answer_waiters();
+    // While committing, too: the state is that of the last unit that is durable.
+    if (is_running()) answer_waiters();
     return;
   }
   if (phase_ == Phase::running) return decide(std::move(input), nullptr, 0);
@@ -147,24 +148,24 @@ std::optional<std::string> EntityMachine::rule_broken_by(const ErasedDecision& d
 }
 
 void EntityMachine::handle(Origin origin, ErasedDecision decision, int refusals) {
-  auto broken = decision.quarantine ? std::move(decision.quarantine) : rule_broken_by(decision);
+  const bool asked_for = decision.quarantine.has_value();
+  auto broken = asked_for ? std::move(decision.quarantine) : rule_broken_by(decision);
   if (broken) {
     drop();
-    if (const auto* command = std::get_if<input::Command>(&origin)) {
-      if (decision.reply) {
-        reply(command->reply_to, std::move(*decision.reply));
-      } else {
-        turn_down_and_reply(*command, Turndown::quarantined);
-      }
+    const auto* command = std::get_if<input::Command>(&origin);
+    // A reply of a decision that broke a rule would tell of facts that are not stored.
+    if (asked_for && command != nullptr && decision.reply) {
+      reply(command->reply_to, std::move(*decision.reply));
+      origin = FromResume{};
     }
+    pending_.emplace(Pending{std::move(origin), {}, false, refusals});
     return quarantine({ErrorCode::impossible_transition,
                        options_.persistence_id.value() + ": " + std::move(*broken)});
   }
   if (!decision.stores_nothing()) {
     return commit(std::move(origin), std::move(decision), refusals);
   }
-  auto applied = apply();  // notes only: there are no events
-  if (!applied) return quarantine(std::move(applied).error());
+  ONCEWARD_CHECK(apply().has_value(), "notes cannot fail");  // there are no events
   if (call_of(decision) != nullptr) --permits_;
   const bool resumed = std::holds_alternative<FromResume>(origin);
   const bool acted = !decision.effects.empty();
@@ -209,15 +210,16 @@ void EntityMachine::on(input::CommitAnswered&& input) {
 }
 
 void EntityMachine::stored(const Stored& answer) {
-  Pending done = std::move(*pending_);
-  pending_.reset();
   last_ = answer.last;
   head_ = answer.head;
   auto applied = apply();
   if (!applied) {
-    permits_ += done.holds_permit ? 1 : 0;
+    // What an answer said is stored: it is no longer in hand.
+    if (std::holds_alternative<ExternalAnswer>(pending_->origin)) pending_->origin = FromResume{};
     return quarantine(std::move(applied).error());
   }
+  Pending done = std::move(*pending_);
+  pending_.reset();
   if (std::holds_alternative<FromResume>(done.origin) || done.decision.has_notes) {
     resume_due_ = true;
   }
@@ -227,29 +229,25 @@ void EntityMachine::stored(const Stored& answer) {
 }
 
 void EntityMachine::refused(Refusal refusal) {
-  Pending again = std::move(*pending_);
-  pending_.reset();
   drop();
-  permits_ += again.holds_permit ? 1 : 0;
-  if (again.refusals >= refusals_max) {
-    if (const auto* command = std::get_if<input::Command>(&again.origin)) {
-      turn_down_and_reply(*command, Turndown::quarantined);
-    }
+  if (pending_->refusals >= refusals_max) {
     return quarantine({ErrorCode::impossible_transition,
                        options_.persistence_id.value() + ": refused again and again"});
   }
+  Pending again = std::move(*pending_);
+  pending_.reset();
+  permits_ += again.holds_permit ? 1 : 0;
   decide(std::move(again.origin), &refusal, again.refusals + 1);
 }
 
 void EntityMachine::invalid(const InvalidUnit& answer) {
-  Pending failed = std::move(*pending_);
-  pending_.reset();
   drop();
-  permits_ += failed.holds_permit ? 1 : 0;
-  const auto* command = std::get_if<input::Command>(&failed.origin);
+  const auto* command = std::get_if<input::Command>(&pending_->origin);
   // A malformed unit made from stored state or a provider's answer would come back for ever.
   if (command == nullptr) return quarantine(answer.error);
   turn_down_and_reply(*command, Turndown::invalid);
+  permits_ += pending_->holds_permit ? 1 : 0;
+  pending_.reset();
   go_on();
 }
 

@@ -34,21 +34,25 @@ void EntityMachine::stop_to_recover(Error error) {
 }
 
 void EntityMachine::quarantine(Error error) {
+  output::Stop stop{output::Stop::Why::quarantine, std::move(error), {}, {}};
   if (pending_) {
     permits_ += pending_->holds_permit ? 1 : 0;
-    if (auto* command = std::get_if<input::Command>(&pending_->origin)) {
+    if (auto* answer = std::get_if<ExternalAnswer>(&pending_->origin)) {
+      stop.answers_in_hand.push_back(std::move(*answer));
+    } else if (auto* command = std::get_if<input::Command>(&pending_->origin)) {
       turn_down_and_reply(*command, Turndown::quarantined);
     }
     pending_.reset();
   }
+  std::move(answers_.begin(), answers_.end(), std::back_inserter(stop.answers_in_hand));
   for (const auto& command : stash_) turn_down_and_reply(command, Turndown::quarantined);
   for (const auto& waiter : waiters_) turn_down_and_reply(waiter, Turndown::quarantined);
+  answers_.clear();
   stash_.clear();
   waiters_.clear();
   phase_ = Phase::stopped;
   settle_permits();
-  outputs_->push_back(
-      output::Stop{output::Stop::Why::quarantine, std::move(error), std::move(answers_), {}});
+  outputs_->push_back(std::move(stop));
 }
 
 }  // namespace onceward
