@@ -1,4 +1,6 @@
 // Routes of customers: the state of all obligations, and the full history.
+#include <onceward/ingress/customer_view.hpp>
+
 #include <charconv>
 
 #include "ingress/http/json_text.hpp"
@@ -46,27 +48,6 @@ std::string verdict(const ObligationRow& row) {
   return "";
 }
 
-platform::HttpResponse customer_answer(journal::JournalReader& reader, const CustomerId& customer) {
-  const auto rows = reader.rows_of(customer);
-  if (!rows) return read_failed(rows.error());
-  const auto quarantined = quarantine_of(reader, customer);
-  if (!quarantined) return read_failed(quarantined.error());
-  if (rows->empty() && !*quarantined) return no_such_customer(customer);
-  json::array obligations;
-  for (const auto& row : *rows) {
-    auto obligation = obligation_json({.row = row});
-    obligation["verdict"] = verdict(row);
-    obligations.push_back(std::move(obligation));
-  }
-  json::object body;
-  body["customer"] = customer.value();
-  body["obligations"] = std::move(obligations);
-  body["quarantined"] = *quarantined ? json::value{{"since", to_iso((*quarantined)->since)},
-                                                   {"reason", (*quarantined)->reason}}
-                                     : json::value(nullptr);
-  return json_answer(200, body);
-}
-
 json::object event_json(const StoredEvent& stored) {
   json::object event;
   event["sequence_nr"] = stored.sequence_nr.value;
@@ -101,20 +82,43 @@ Result<TimelineRequest> parse_timeline(const Call& call) {
   return request;
 }
 
-platform::HttpResponse timeline_answer(journal::JournalReader& reader,
-                                       const TimelineRequest& request) {
+}  // namespace
+
+platform::HttpResponse customer_answer(journal::JournalReader& reader, const CustomerId& customer) {
+  const auto rows = reader.rows_of(customer);
+  if (!rows) return read_failed(rows.error());
+  const auto quarantined = quarantine_of(reader, customer);
+  if (!quarantined) return read_failed(quarantined.error());
+  if (rows->empty() && !*quarantined) return no_such_customer(customer);
+  json::array obligations;
+  for (const auto& row : *rows) {
+    auto obligation = obligation_json({.row = row});
+    obligation["verdict"] = verdict(row);
+    obligations.push_back(std::move(obligation));
+  }
+  json::object body;
+  body["customer"] = customer.value();
+  body["obligations"] = std::move(obligations);
+  body["quarantined"] = *quarantined ? json::value{{"since", to_iso((*quarantined)->since)},
+                                                   {"reason", (*quarantined)->reason}}
+                                     : json::value(nullptr);
+  return json_answer(200, body);
+}
+
+platform::HttpResponse timeline_answer(journal::JournalReader& reader, const CustomerId& customer,
+                                       SequenceNr after) {
   json::array events;
   bool is_cut = false;
-  const auto end = reader.replay(customer_persistence_id(request.customer), request.after,
+  const auto end = reader.replay(customer_persistence_id(customer), after,
                                  [&](const PersistenceId&, StoredEvent&& event) {
                                    is_cut = events.size() == timeline_events_max;
                                    if (!is_cut) events.push_back(event_json(event));
                                    return !is_cut;
                                  });
   if (!end && end.error().code != ErrorCode::store_corrupt) return read_failed(end.error());
-  const auto rows = reader.rows_of(request.customer);
+  const auto rows = reader.rows_of(customer);
   if (!rows) return read_failed(rows.error());
-  if (end && end->last.value == 0 && rows->empty()) return no_such_customer(request.customer);
+  if (end && end->last.value == 0 && rows->empty()) return no_such_customer(customer);
   json::array verdicts;
   for (const auto& row : *rows) {
     verdicts.push_back(json::object{{"period", row.key.period.text()},
@@ -122,7 +126,7 @@ platform::HttpResponse timeline_answer(journal::JournalReader& reader,
                                     {"verdict", verdict(row)}});
   }
   json::object body;
-  body["customer"] = request.customer.value();
+  body["customer"] = customer.value();
   const auto last = events.empty() ? json::value(nullptr) : events.back().at("sequence_nr");
   body["events"] = std::move(events);
   body["verdicts"] = std::move(verdicts);
@@ -131,8 +135,6 @@ platform::HttpResponse timeline_answer(journal::JournalReader& reader,
   body["broken"] = end ? json::value(nullptr) : json::value(end.error().context);
   return json_answer(200, body);
 }
-
-}  // namespace
 
 void get_customer(Services& services, Call call) {
   auto query = Query::parse(call.request.query, {});
@@ -149,7 +151,7 @@ void get_timeline(Services& services, Call call) {
   if (!request) return call.answer(bad_request(request.error()));
   read_then(services, call.answer,
             [request = std::move(*request), answer = call.answer](journal::JournalReader& reader) {
-              answer(timeline_answer(reader, request));
+              answer(timeline_answer(reader, request.customer, request.after));
             });
 }
 

@@ -88,6 +88,7 @@ const std::vector<Route>& api_routes() {
       {"GET", "/v1/customers/*", Role::viewer, get_customer},
       {"GET", "/v1/customers/*/timeline", Role::viewer, get_timeline},
       {"POST", "/v1/runs", Role::operator_, post_run},
+      {"GET", "/v1/plans/*", Role::viewer, get_plan},
       {"GET", "/v1/runs", Role::viewer, list_runs},
       {"GET", "/v1/runs/*", Role::viewer, get_run},
       {"GET", "/v1/runs/*/report", Role::viewer, report_run},

@@ -16,6 +16,7 @@ void get_timeline(Services& services, Call call);
 
 // run_routes.cpp
 void post_run(Services& services, Call call);
+void get_plan(Services& services, Call call);
 void list_runs(Services& services, Call call);
 void get_run(Services& services, Call call);
 void report_run(Services& services, Call call);

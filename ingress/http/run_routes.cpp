@@ -174,6 +174,16 @@ void post_run(Services& services, Call call) {
              });
 }
 
+void get_plan(Services& services, Call call) {
+  auto* runs = service_for(services, call);
+  if (runs == nullptr) return;
+  auto query = Query::parse(call.request.query, {});
+  if (!query) return call.answer(bad_request(query.error()));
+  block_then(services, call.answer, [runs, hash = call.segments[2], answer = call.answer] {
+    answer(plan_answer(runs->find_plan(hash)));
+  });
+}
+
 void list_runs(Services& services, Call call) {
   auto* runs = service_for(services, call);
   if (runs == nullptr) return;

@@ -25,7 +25,7 @@ struct LogField {
 struct LogOptions {
   LogStyle style = LogStyle::json;
   LogLevel level = LogLevel::info;
-  std::string node;         ///< in every JSON line; empty: left out
+  std::string node{};       ///< in every JSON line; empty: left out
   int file_descriptor = 2;  ///< stays open and is not owned
   /// Lines waiting for a slow reader; beyond it the oldest are dropped and counted.
   std::size_t waiting_max = 2048;

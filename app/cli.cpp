@@ -1,0 +1,250 @@
+#include "app/cli.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <functional>
+#include <string>
+
+#include "app/verbs/client_verbs.hpp"
+#include "app/verbs/signals.hpp"
+#include "app/verbs/verbs.hpp"
+
+namespace onceward::app {
+
+namespace {
+
+/// Registers all verbs; parsing stores the values here and chooses what to run. It runs after the
+/// parser is through, so that nothing of ours throws through it.
+class CommandLine {
+ public:
+  CommandLine()
+      : app_("Bills every customer exactly once per period, and can prove it.", "onceward") {
+    app_.require_subcommand(1);
+    app_.set_help_all_flag("--help-all", "Show the help of all verbs");
+    app_.footer(
+        "Exit codes: 0 ok, 1 failed or declined, 2 usage or configuration, 3 not found,\n"
+        "4 conflict or in progress, 5 outcome unknown or an operator is needed,\n"
+        "6 spend cap, 7 node or store unreachable, 8 some customers not billed.");
+    add_daemons();
+    add_bill();
+    add_runs();
+    add_customers();
+    add_journal();
+    add_config();
+    add_small_verbs();
+  }
+
+  int run(int argc, const char* const* argv) {
+    try {
+      app_.parse(argc, argv);
+    } catch (const CLI::CallForHelp&) {
+      std::fputs(innermost()->help().c_str(), stdout);
+      return 0;
+    } catch (const CLI::CallForAllHelp&) {
+      std::fputs(app_.help("", CLI::AppFormatMode::All).c_str(), stdout);
+      return 0;
+    } catch (const CLI::ParseError& error) {
+      std::string name;
+      for (const auto* verb = innermost(); verb != nullptr; verb = verb->get_parent()) {
+        name = verb->get_name() + (name.empty() ? "" : " " + name);
+      }
+      std::fprintf(stderr, "onceward: %s\nsee: %s --help\n", error.what(), name.c_str());
+      return static_cast<int>(ExitCode::usage);
+    }
+    return static_cast<int>(chosen_());
+  }
+
+ private:
+  /// The verb that was named last, for its help.
+  [[nodiscard]] const CLI::App* innermost() const {
+    const CLI::App* verb = &app_;
+    while (!verb->get_subcommands().empty()) verb = verb->get_subcommands().front();
+    return verb;
+  }
+
+  CLI::App* verb(CLI::App* parent, const std::string& name, const std::string& help,
+                 std::function<ExitCode()> run) {
+    auto* sub = parent->add_subcommand(name, help);
+    sub->callback([this, run = std::move(run)] { chosen_ = run; });
+    return sub;
+  }
+  CLI::App* group(const std::string& name, const std::string& help) {
+    auto* sub = app_.add_subcommand(name, help);
+    sub->require_subcommand(1);
+    return sub;
+  }
+  CLI::Option* add_config_file(CLI::App* sub) {
+    return sub->add_option("-c,--config", source_.config_file, "Configuration file (TOML)");
+  }
+  void add_json(CLI::App* sub) { sub->add_flag("--json", source_.json, "Print JSON"); }
+  void add_node(CLI::App* sub) {
+    sub->add_option("--node", source_.node_url,
+                    "URL of the node (default: the configuration's listen address, else "
+                    "http://127.0.0.1:8080)");
+    sub->add_option("--token-file", source_.token_file, "File that holds the bearer token");
+    add_config_file(sub);
+    add_json(sub);
+  }
+
+  void add_daemons() {
+    auto* s = verb(&app_, "serve", "Run a node (daemon)", [this] {
+      block_end_signals();
+      return serve(source_);
+    });
+    add_config_file(s)->required();
+    auto* d = verb(&app_, "dev", "Run a node and a provider simulator in one process", [this] {
+      block_end_signals();
+      return dev(dev_);
+    });
+    d->add_option("--db", dev_.db, "Database file")->capture_default_str();
+    d->add_option("--port", dev_.port, "Port of the API; the admin listener takes the next one")
+        ->capture_default_str();
+    auto* m = verb(&app_, "sim", "Run the provider simulator alone", [this] {
+      block_end_signals();
+      return sim(sim_);
+    });
+    m->add_option("--listen", sim_.listen, "HOST:PORT")->capture_default_str();
+    m->add_option("--seed", sim_.seed, "Seed of ids and probabilities")->capture_default_str();
+    m->add_option("--latency", sim_.latency_ms, "Delay of every answer in ms")
+        ->check(CLI::Range(0, 600'000))
+        ->capture_default_str();
+    m->add_option("--db", sim_.db, "File that makes the ledger survive restarts");
+  }
+
+  void add_bill() {
+    auto* b = verb(&app_, "bill", "Bill one customer for one period, once",
+                   [this] { return bill(source_, bill_); });
+    b->add_option("customer", bill_.customer, "Customer id")->required();
+    b->add_option("period", bill_.period, "2026, 2026-Q3, 2026-08, 2026-W33 or 2026-08-14")
+        ->required();
+    b->add_option("--amount-minor", bill_.amount_minor, "Amount in minor units, e.g. cents")
+        ->required();
+    b->add_option("--currency", bill_.currency, "Three letters, e.g. usd")->required();
+    b->add_option("--purpose", bill_.purpose, "What is billed (default: subscription)");
+    b->add_option("--payment-method", bill_.payment_method,
+                  "Payment method at the provider (default, for test mode: a test card)");
+    b->add_option("--provider-customer", bill_.provider_customer,
+                  "Customer id at the provider (default: the customer id)");
+    b->add_option("--request-id", bill_.request_id,
+                  "Name of this request; repeat it to ask again (default: a new one)");
+    b->add_option("--wait", bill_.wait, "How long to wait for the outcome, e.g. 30s")
+        ->capture_default_str();
+    add_node(b);
+  }
+
+  void add_runs() {
+    auto* runs = group("runs", "Billing runs");
+    auto* plan = verb(runs, "plan", "Show who would be billed; starts nothing",
+                      [this] { return runs_plan(source_, plan_); });
+    plan->add_option("--period", plan_.period, "Period, e.g. 2026-08")->required();
+    plan->add_option("--customers", plan_.customers,
+                     "CSV file to upload (default: the node's configured file)");
+    add_node(plan);
+    auto* start = verb(runs, "start", "Start the run of a plan",
+                       [this] { return runs_start(source_, start_); });
+    start->add_option("--period", start_.period, "Period, e.g. 2026-08")->required();
+    start->add_option("--plan", start_.plan, "Hash shown by `runs plan`")->required();
+    start->add_flag("--watch", start_.watch, "Follow it to its end");
+    start->add_flag("-y,--yes", start_.is_confirmed, "Do not ask");
+    add_node(start);
+    auto* watch = verb(runs, "watch", "Follow a run to its end",
+                       [this] { return runs_watch(source_, run_); });
+    watch->add_option("run", run_, "Id of the run, or its beginning")->required();
+    add_node(watch);
+    add_node(verb(runs, "list", "All runs", [this] { return runs_list(source_); }));
+    auto* show = verb(runs, "show", "A run, and who was not billed",
+                      [this] { return runs_show(source_, run_); });
+    show->add_option("run", run_, "Id of the run, or its beginning")->required();
+    add_node(show);
+    add_steering(runs, "pause", "Ask no further customer");
+    add_steering(runs, "resume", "Go on with a paused or cancelled run");
+    add_steering(runs, "cancel", "Ask no further customer; another run of the period may start");
+  }
+
+  void add_steering(CLI::App* runs, const std::string& action, const std::string& help) {
+    auto* sub = verb(runs, action, help, [this, action] {
+      steer_.action = action;
+      return runs_steer(source_, steer_);
+    });
+    sub->add_option("run", steer_.run, "Id of the run, or its beginning")->required();
+    sub->add_option("--reason", steer_.reason, "Why; stored with the action");
+    sub->add_flag("-y,--yes", steer_.is_confirmed, "Do not ask");
+    add_node(sub);
+  }
+
+  void add_customers() {
+    auto* customers = group("customers", "State and history of customers");
+    auto* show = verb(customers, "show", "All obligations of a customer",
+                      [this] { return customers_show(source_, customer_, period_); });
+    auto* timeline = verb(customers, "timeline", "The full history of a customer",
+                          [this] { return customers_timeline(source_, customer_, period_); });
+    for (auto* sub : {show, timeline}) {
+      sub->add_option("customer", customer_, "Customer id")->required();
+      sub->add_option("--period", period_, "Only this period");
+      add_node(sub);
+    }
+  }
+
+  void add_journal() {
+    auto* journal = group("journal", "The journal of a store, live or stopped");
+    auto* verify = verb(journal, "verify", "Check gaps, epochs, digests, rows and caps",
+                        [this] { return journal_verify(source_); });
+    auto* stats = verb(journal, "stats", "Counts", [this] { return journal_stats(source_); });
+    auto* show = verb(journal, "show", "The events of one entity",
+                      [this] { return journal_show(source_, persistence_id_); });
+    show->add_option("entity", persistence_id_, "Persistence id, e.g. customer/cust_1")->required();
+    auto* tail = verb(journal, "tail", "The newest events",
+                      [this] { return journal_tail(source_, count_); });
+    tail->add_option("-n,--count", count_, "How many")
+        ->check(CLI::Range(1, 100'000))
+        ->capture_default_str();
+    for (auto* sub : {verify, stats, show, tail}) {
+      add_config_file(sub)->required();
+      add_json(sub);
+    }
+  }
+
+  void add_config() {
+    auto* config = group("config", "The configuration");
+    auto* check = verb(config, "check", "Read it, check it, start nothing",
+                       [this] { return config_check(source_); });
+    auto* show = verb(config, "show", "The effective values, secrets masked",
+                      [this] { return config_show(source_); });
+    for (auto* sub : {check, show}) {
+      add_config_file(sub);
+      add_json(sub);
+    }
+  }
+
+  void add_small_verbs() {
+    add_json(verb(&app_, "version", "Version of this program",
+                  [this] { return version(source_.json); }));
+    auto* health = verb(&app_, "healthcheck", "Ask the admin listener whether the node is ready",
+                        [this] { return healthcheck(source_); });
+    health->add_option("--node", source_.node_url, "URL of the admin listener");
+    add_config_file(health);
+  }
+
+  CLI::App app_;
+  std::function<ExitCode()> chosen_;
+  Source source_;
+  DevOptions dev_;
+  SimOptions sim_;
+  BillOptions bill_;
+  PlanOptions plan_;
+  StartOptions start_;
+  SteerOptions steer_;
+  std::string run_;
+  std::string customer_;
+  std::string period_;
+  std::string persistence_id_;
+  std::uint64_t count_ = 20;
+};
+
+}  // namespace
+
+int run_command_line(int argc, const char* const* argv) {
+  return CommandLine().run(argc, argv);
+}
+
+}  // namespace onceward::app

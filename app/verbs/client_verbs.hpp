@@ -1,0 +1,67 @@
+// The verbs that ask a node or read a store, one function each: options in, exit code out. Same
+// rules as verbs.hpp: results on stdout, messages on stderr.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "app/verbs/verbs.hpp"
+
+namespace onceward::app {
+
+struct BillOptions {
+  std::string customer;
+  std::string period;
+  std::int64_t amount_minor = 0;
+  std::string currency;
+  std::string purpose;
+  std::string payment_method;
+  std::string provider_customer;
+  std::string request_id;  ///< empty: one is made and told
+  std::string wait = "30s";
+};
+/// Through the node, or, with a configuration file and no --node, directly on the store.
+[[nodiscard]] ExitCode bill(const Source& source, const BillOptions& options);
+
+struct PlanOptions {
+  std::string period;
+  std::string customers;  ///< CSV to upload; empty: the node's configured source
+};
+[[nodiscard]] ExitCode runs_plan(const Source& source, const PlanOptions& options);
+struct StartOptions {
+  std::string period;
+  std::string plan;
+  bool is_confirmed = false;
+  bool watch = false;
+};
+[[nodiscard]] ExitCode runs_start(const Source& source, const StartOptions& options);
+/// Until the run ends: a progress line on a terminal, otherwise one line every ten seconds. 0 if
+/// everybody was billed, 8 if some were not, 4 if it was paused or cancelled.
+[[nodiscard]] ExitCode runs_watch(const Source& source, const std::string& run);
+[[nodiscard]] ExitCode runs_list(const Source& source);
+/// The run, and everybody in it who was not billed.
+[[nodiscard]] ExitCode runs_show(const Source& source, const std::string& run);
+struct SteerOptions {
+  std::string action;  ///< pause, resume or cancel
+  std::string run;
+  std::string reason;
+  bool is_confirmed = false;
+};
+[[nodiscard]] ExitCode runs_steer(const Source& source, const SteerOptions& options);
+
+/// With a configuration file and no --node: from the store, which may be live or stopped.
+[[nodiscard]] ExitCode customers_show(const Source& source, const std::string& customer,
+                                      const std::string& period);
+[[nodiscard]] ExitCode customers_timeline(const Source& source, const std::string& customer,
+                                          const std::string& period);
+
+[[nodiscard]] ExitCode journal_verify(const Source& source);
+[[nodiscard]] ExitCode journal_stats(const Source& source);
+[[nodiscard]] ExitCode journal_show(const Source& source, const std::string& persistence_id);
+/// The last `count` events of the store.
+[[nodiscard]] ExitCode journal_tail(const Source& source, std::uint64_t count);
+
+/// Asks the admin listener whether the node is ready: 0, or 7 with the reasons.
+[[nodiscard]] ExitCode healthcheck(const Source& source);
+
+}  // namespace onceward::app
