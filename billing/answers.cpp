@@ -1,12 +1,13 @@
-// What each answer of the provider makes of the obligation it is about. Answers are matched by key;
-// a success is believed only if id, amount, currency and metadata are ours.
+// What each answer to a request makes of the obligation it is about. Answers are matched by key; a
+// success is believed only if id, amount, currency and metadata are ours.
 #include <algorithm>
 #include <string>
 #include <utility>
 
-#include <onceward/billing/dunning.hpp>
+#include <onceward/provider/classification.hpp>
 
-#include "billing/requests.hpp"
+#include "billing/look_ups.hpp"
+#include "billing/outcomes.hpp"
 
 namespace onceward::billing {
 
@@ -14,107 +15,7 @@ namespace {
 
 using Decided = BillingEntity::Decided;
 
-constexpr std::chrono::milliseconds poll_pending = std::chrono::hours{1};
 constexpr std::chrono::milliseconds probe_credentials = std::chrono::seconds{60};
-
-bool carries_our_metadata(const Draft& draft, const ProviderObject& object) {
-  for (const auto& [name, value] : obligation_metadata(draft.policy(), draft.key())) {
-    const auto found = std::find_if(object.metadata.begin(), object.metadata.end(),
-                                    [&name = name](const auto& m) { return m.first == name; });
-    if (found == object.metadata.end() || found->second != value) return false;
-  }
-  return true;
-}
-
-bool has_our_money(const Draft& draft, const ProviderObject& object) {
-  const Money& amount = draft.obligation().amount;
-  return object.amount_minor == amount.minor && object.currency == amount.currency.text() &&
-         (object.customer.empty() || object.customer == draft.provider_customer().value());
-}
-
-bool is_ours(const Draft& draft, const ProviderObject& object) {
-  return !object.id.empty() && carries_our_metadata(draft, object);
-}
-
-void complete(Draft& draft, const ProviderObject& object, std::string alarm) {
-  if (draft.obligation().status == ObligationStatus::completed) return;
-  const ObligationState& ob = draft.obligation();
-  const bool late = !is_open(ob.status) || ob.status == ObligationStatus::parked;
-  const std::uint32_t attempt = ob.request ? ob.request->attempt : ob.attempt;
-  BillingCompleted done;
-  done.of = draft.of();
-  done.at = draft.now();
-  const bool intent = object.object == "payment_intent";
-  done.charge_id = intent && !object.charge.empty() ? object.charge : object.id;
-  done.intent = intent ? object.id : object.payment_intent;
-  done.attempt = attempt;
-  done.alarm = !alarm.empty() ? std::move(alarm) : late ? "money_taken_late" : "";
-  draft.add(std::move(done));
-  draft.cap(CapOp::Kind::settle, attempt);
-}
-
-void unknown(Draft& draft, std::string_view observation, std::string code, LookedUp looked_up,
-             std::chrono::milliseconds pause) {
-  const auto& request = draft.obligation().request;
-  ONCEWARD_CHECK(request.has_value(), "an unknown outcome belongs to a request");
-  OutcomeUnknown event;
-  event.of = draft.of();
-  event.at = draft.now();
-  event.key = request->key;
-  event.observation = std::string(observation);
-  event.code = std::move(code);
-  event.looked_up = looked_up;
-  event.next_action_at = draft.now().plus(pause);
-  draft.add(std::move(event));
-}
-
-std::chrono::milliseconds pause_after(const Draft& draft, const ExternalAnswer& answer) {
-  const auto& request = draft.obligation().request;
-  const auto planned = back_off(request->key, request->sends);
-  return std::max(planned, answer.retry_after.value_or(std::chrono::milliseconds{0}));
-}
-
-void decline(Draft& draft, std::string code, std::string decline_code, std::string failure_charge,
-             std::string intent) {
-  const ObligationState& ob = draft.obligation();
-  const std::uint32_t attempt = ob.attempt;
-  const auto step = next_try(draft.policy(), provider::decline_bucket(code, decline_code),
-                             ob.declines + 1, ob.initiated_at, draft.now());
-  const auto* again = std::get_if<TryAgain>(&step);
-  AttemptDeclined event;
-  event.of = draft.of();
-  event.at = draft.now();
-  event.attempt = attempt;
-  event.code = std::move(code);
-  event.decline_code = std::move(decline_code);
-  event.failure_charge = std::move(failure_charge);
-  event.intent = std::move(intent);
-  event.next_attempt_at = again != nullptr ? again->at : draft.now();
-  draft.add(std::move(event));
-  draft.cap(CapOp::Kind::release, attempt);
-  if (again != nullptr) return;
-  const std::string& reason = std::get<GiveUp>(step).reason;
-  // A payable intent may not outlive a closed obligation: with one, a person decides.
-  if (draft.obligation().intent.empty() && reason != "payment_method_needed") {
-    draft.add(BillingUncollectible{draft.of(), draft.now(), reason});
-  } else {
-    draft.add(BillingParked{draft.of(), draft.now(), reason});
-  }
-}
-
-void pending(Draft& draft, BillingPending::Kind kind, const std::string& intent) {
-  draft.add(BillingPending{draft.of(), draft.now(), kind, intent, draft.now().plus(poll_pending)});
-}
-
-// The intent of a create or GET whose money has not moved yet.
-void adopt(Draft& draft, const ProviderObject& intent) {
-  if (draft.obligation().intent == intent.id) return;
-  if (!draft.obligation().intent.empty()) {
-    draft.add(BillingParked{draft.of(), draft.now(), "a_second_intent_exists"});
-    return;
-  }
-  draft.add(PaymentIntentCreated{draft.of(), draft.now(), intent.id});
-}
 
 // The state of an intent that answered our create or confirm directly.
 void on_intent(Draft& draft, const ProviderObject& intent) {
@@ -232,130 +133,6 @@ void on_post_answer(Draft& draft, const ExternalAnswer& answer) {
                      at_once ? std::chrono::milliseconds{0} : pause_after(draft, answer));
     }
   }
-}
-
-// A read that told nothing: keep what is known and look again later.
-void on_failed_look_up(Draft& draft, const ExternalAnswer& answer) {
-  const ObligationState& ob = draft.obligation();
-  if (!is_open(ob.status)) return;
-  if (ob.status == ObligationStatus::processing) {
-    return pending(draft, BillingPending::Kind::processing, ob.intent);
-  }
-  if (ob.status == ObligationStatus::action_required) {
-    return pending(draft, BillingPending::Kind::action_required, ob.intent);
-  }
-  if (answer.observation == Observation::not_found && answer.operation == Operation::get_intent) {
-    return draft.add(BillingParked{draft.of(), draft.now(), "intent_not_found"});
-  }
-  unknown(draft, to_text(answer.observation), answer.code, LookedUp::nothing,
-          pause_after(draft, answer));
-}
-
-// No success was found. What that allows is the resume table's business; here it is only recorded,
-// together with a refusal that is certainly newer than the one recorded before.
-void on_unpaid(Draft& draft, LookedUp looked_up, const ProviderObject* object) {
-  const ObligationState& ob = draft.obligation();
-  if (!is_open(ob.status)) return;
-  const RequestState& request = *ob.request;
-  const std::string refusal = object == nullptr ? "" : object->failure_charge;
-  if (!refusal.empty() && refusal != ob.failure_charge && request.attempt == ob.attempt &&
-      request_is_quiet(draft)) {
-    return decline(draft, object->failure_code, object->decline_code, refusal, "");
-  }
-  unknown(draft, looked_up == LookedUp::absent ? "absent" : "unpaid", "", looked_up,
-          request_is_quiet(draft) || looked_up == LookedUp::absent
-              ? std::chrono::milliseconds{0}
-              : back_off(request.key, request.sends));
-}
-
-// An object of ours with another amount, currency or customer than recorded: only a person can
-// tell.
-void park_mismatch(Draft& draft) {
-  if (!is_open(draft.obligation().status)) return;
-  draft.add(BillingParked{draft.of(), draft.now(), "mismatch"});
-}
-
-void on_found_intent(Draft& draft, const ProviderObject& intent) {
-  if (!has_our_money(draft, intent)) return park_mismatch(draft);
-  const std::string& status = intent.status;
-  if (status == "succeeded") return complete(draft, intent, "");
-  if (!is_open(draft.obligation().status)) return;
-  if (status == "processing") return pending(draft, BillingPending::Kind::processing, intent.id);
-  if (status == "requires_action") {
-    return pending(draft, BillingPending::Kind::action_required, intent.id);
-  }
-  if (status == "canceled") {
-    return draft.add(PaymentIntentCanceled{draft.of(), draft.now(), intent.id, draft.now()});
-  }
-  if (status == "requires_confirmation" || status == "requires_payment_method") {
-    return on_unpaid(draft, LookedUp::unpaid_same, &intent);
-  }
-  draft.add(BillingParked{draft.of(), draft.now(), "intent_" + status});
-}
-
-void on_list(Draft& draft, const ExternalAnswer& answer) {
-  std::vector<const ProviderObject*> ours;
-  for (const auto& object : answer.objects) {
-    if (is_ours(draft, object)) ours.push_back(&object);
-  }
-  const auto succeeded = [](const ProviderObject* o) { return o->status == "succeeded"; };
-  const auto paid = std::count_if(ours.begin(), ours.end(), succeeded);
-  if (paid > 0) {
-    // Newest first; more than one is money taken twice by somebody and a person must see it.
-    const ProviderObject& newest = **std::find_if(ours.begin(), ours.end(), succeeded);
-    if (!has_our_money(draft, newest)) return park_mismatch(draft);
-    return complete(draft, newest, paid > 1 ? "several_charges_found" : "");
-  }
-  if (!is_open(draft.obligation().status)) return;
-  for (const ProviderObject* object : ours) {
-    if (object->status == "pending" || object->status == "processing") {
-      return pending(draft, BillingPending::Kind::processing,
-                     object->object == "payment_intent" ? object->id : "");
-    }
-    if (object->object == "payment_intent" && object->status != "canceled") {
-      // Ours and payable: adopt it; its money is looked at by the next step.
-      if (!has_our_money(draft, *object)) return park_mismatch(draft);
-      return adopt(draft, *object);
-    }
-  }
-  on_unpaid(draft, LookedUp::absent, nullptr);
-}
-
-void on_look_up_answer(Draft& draft, const ExternalAnswer& answer) {
-  if (answer.observation != Observation::object) return on_failed_look_up(draft, answer);
-  const bool list =
-      answer.operation == Operation::list_intents || answer.operation == Operation::list_charges;
-  if (list) return on_list(draft, answer);
-  if (answer.objects.size() != 1 || answer.objects.front().id != draft.obligation().intent) {
-    ExternalAnswer bad = answer;
-    bad.observation = Observation::bad_body;
-    return on_failed_look_up(draft, bad);
-  }
-  on_found_intent(draft, answer.objects.front());
-}
-
-// The list that precedes the first send under scheme `colon`. An older system's charge carries none
-// of our metadata, so anything alike that is not certainly another obligation's needs a person.
-void on_earlier_list(Draft& draft, const ExternalAnswer& answer) {
-  if (!is_open(draft.obligation().status)) return;
-  if (answer.observation != Observation::object) {
-    return draft.add(
-        LookUpOwed{draft.of(), draft.now(), "earlier_system", draft.now().plus(probe_credentials)});
-  }
-  for (const auto& object : answer.objects) {
-    if (object.status != "succeeded" && object.status != "pending") continue;
-    if (is_ours(draft, object) && object.status == "succeeded" && has_our_money(draft, object)) {
-      return complete(draft, object, "charge_of_an_earlier_store");
-    }
-    const bool labelled =
-        std::any_of(object.metadata.begin(), object.metadata.end(),
-                    [](const auto& member) { return member.first == "onceward_period"; });
-    if (is_ours(draft, object) || (!labelled && has_our_money(draft, object))) {
-      return draft.add(BillingParked{draft.of(), draft.now(), "possible_earlier_charge"});
-    }
-  }
-  draft.add(EarlierSystemChecked{draft.of(), draft.now(),
-                                 static_cast<std::int64_t>(answer.objects.size())});
 }
 
 const ObligationState* find_by_key(const BillingPolicy& policy, const BillingState& state,
