@@ -57,8 +57,7 @@ def wait_until_up(url, process, what):
         if process.poll() is not None:
             sys.exit(f"demo: {what} ended with exit code {process.returncode}; see its log")
         try:
-            status, _ = call("GET", url, timeout=2)
-            if status < 500:
+            with urllib.request.urlopen(url, timeout=2):
                 return
         except OSError:
             pass
