@@ -90,10 +90,18 @@ Params read_metadata(const Members& members) {
   return metadata;
 }
 
+/// The amount of money that moved. Where the provider names two different ones, none can be
+/// trusted.
+std::int64_t agreed(std::int64_t asked_for, std::int64_t moved) {
+  constexpr std::int64_t matches_no_obligation = -1;
+  return asked_for == moved ? moved : matches_no_obligation;
+}
+
 void read_intent(const Members& members, std::string& problem, ProviderObject& out) {
   out.charge = members.id_of("latest_charge");
-  // What was received counts, not what was asked for.
-  if (out.status == "succeeded") out.amount_minor = members.required_integer("amount_received");
+  if (out.status == "succeeded") {
+    out.amount_minor = agreed(out.amount_minor, members.required_integer("amount_received"));
+  }
   const json::object* error = members.object("last_payment_error");
   if (error == nullptr) return;
   const Members failure(*error, problem);
@@ -107,7 +115,9 @@ void read_charge(const Members& members, std::string& problem, ProviderObject& o
   out.failure_code = members.text("failure_code");
   // A charge that only holds the money has captured nothing of it.
   const auto captured = members.integer("amount_captured");
-  if (out.status == "succeeded" && captured) out.amount_minor = *captured;
+  if (out.status == "succeeded" && captured) {
+    out.amount_minor = agreed(out.amount_minor, *captured);
+  }
   const json::object* outcome = members.object("outcome");
   if (!out.failure_code.empty() && outcome != nullptr) {
     out.decline_code = Members(*outcome, problem).text("reason");

@@ -36,8 +36,9 @@ class AnswerParser {
   AnswerParser();
 
   /// One object whose member `object` says `kind`. Absent: problem() says why. Required members:
-  /// id, status (null only for a refund), amount, currency; for a succeeded intent amount_received,
-  /// which then is the amount. Any member of a wrong type and any repeated name is a problem.
+  /// id, status (null only for a refund), amount, currency, and amount_received of a succeeded
+  /// intent. If that (of a charge: amount_captured) differs from amount, amount_minor is -1: it
+  /// matches no obligation. Any member of a wrong type and any repeated name is a problem.
   [[nodiscard]] std::optional<ProviderObject> parse_object(std::string_view body,
                                                            std::string_view kind);
   [[nodiscard]] std::optional<ListPage> parse_list(std::string_view body, std::string_view kind);

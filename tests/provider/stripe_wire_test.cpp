@@ -130,9 +130,11 @@ TEST(AnswerParser, ReadsAnIntent) {
   EXPECT_EQ(*intent, expected);
 }
 
-TEST(AnswerParser, TakesWhatWasReceivedOnceAnIntentSucceeded) {
+TEST(AnswerParser, AnIntentThatSucceededWithTwoAmountsMatchesNone) {
   const auto less = with(intent_body, "\"amount_received\":4990", "\"amount_received\":10");
-  EXPECT_EQ(parse_intent(less)->amount_minor, 10);
+  EXPECT_EQ(parse_intent(less)->amount_minor, -1);
+  const auto other = with(intent_body, "\"amount\":4990", "\"amount\":4991");
+  EXPECT_EQ(parse_intent(other)->amount_minor, -1);
   const auto open = with(less, "succeeded", "processing");
   EXPECT_EQ(parse_intent(open)->amount_minor, 4'990);
 }
@@ -172,7 +174,7 @@ TEST(AnswerParser, ReadsACharge) {
   // Held, not taken.
   const auto held =
       with(with(body, "\"failed\"", "\"succeeded\""), "captured\":100", "captured\":0");
-  EXPECT_EQ(parser.parse_object(held, "charge")->amount_minor, 0);
+  EXPECT_EQ(parser.parse_object(held, "charge")->amount_minor, -1);
 }
 
 TEST(AnswerParser, ReadsARefundWithoutStatus) {
