@@ -25,7 +25,9 @@ TEST_F(ActorsTest, DrainWithoutGraceAnswersEverybodyAndTheNextStartFinishes) {
   provider.hold();
   std::vector<Asked> asked;
   for (int i = 0; i < 100; ++i) asked.push_back(settle("c" + std::to_string(i)));  // 64 permits
-  EXPECT_TRUE(eventually([this] { return provider.held() == 64; }));
+  EXPECT_TRUE(eventually([this] {  // all are accepted
+    return provider.held() == 64 && runtime->stats().units == 100;
+  }));
   runtime->drain(0);
   for (const auto& one : asked) EXPECT_EQ(one->at(0), "uncertain");
   EXPECT_EQ(reply("c0", Look{}), "busy");
