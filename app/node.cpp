@@ -90,6 +90,8 @@ Result<Unit> RunningNode::open_provider() {
   auto provider = StripeProvider::create(std::move(options));
   if (!provider) return Unexpected{std::move(provider).error()};
   provider_ = std::move(*provider);
+  // Its time is known by when recovery asks how old a request is.
+  provider_->start();
   auto clock = platform::SystemClock::open([this] { return provider_->provider_now(); });
   if (!clock) return Unexpected{std::move(clock).error()};
   clock_ = std::move(*clock);
@@ -176,7 +178,6 @@ Result<Unit> RunningNode::start() {
     auto done = (this->*step)();
     if (!done) return done;
   }
-  provider_->start();
   started_ = true;
   log_.info("node", "ready", {{"api", api_url()}, {"admin", admin_url()}});
   return ok();
