@@ -69,7 +69,7 @@ class RunServiceImpl final : public RunService {
   [[nodiscard]] Result<RunTold> steer(std::string_view run, const WhoAndWhy& by);
   [[nodiscard]] Result<RunView> find(std::string_view run);
   [[nodiscard]] Result<std::vector<Money>> limits_of(const BillingPeriod& period);
-  [[nodiscard]] Result<journal::PlanStore::Tally> tally_of(const billing::PlanHash& plan);
+  [[nodiscard]] Result<journal::PlanStore::Tally> tally_of(const RunView& run);
   [[nodiscard]] SchedulerCommand load(const billing::LoadPlanRows& query);
   void tick_until(const std::stop_token& stopping);
   void send_tick(actors::Runtime& runtime);
@@ -84,6 +84,7 @@ class RunServiceImpl final : public RunService {
   std::unique_ptr<journal::PlanStore> plans_;  // guarded by plans_mutex_
   struct TallyAt {
     journal::PlanStore::Tally tally;
+    billing::RunStatus status{};  // of the run when it was counted
     std::int64_t boottime_ms = 0;
   };
   std::map<std::string, TallyAt> tallies_;  // guarded by plans_mutex_
@@ -319,23 +320,25 @@ Result<RunView> RunServiceImpl::find(std::string_view run) {
   return pick_run(std::move(*runs), run);
 }
 
-Result<journal::PlanStore::Tally> RunServiceImpl::tally_of(const billing::PlanHash& plan) {
+Result<journal::PlanStore::Tally> RunServiceImpl::tally_of(const RunView& run) {
   const std::lock_guard guard(plans_mutex_);
   const std::int64_t now_ms = ports_.clock.now().boottime_ms;
   std::erase_if(tallies_, [now_ms](const auto& entry) {
     return now_ms - entry.second.boottime_ms >= tally_age_ms_max;
   });
-  const auto known = tallies_.find(plan.value());
-  if (known != tallies_.end()) return known->second.tally;
-  auto tally = plans_->tally(plan.value());
-  if (tally) tallies_[plan.value()] = TallyAt{*tally, now_ms};
+  const std::string& plan = run.plan.plan.value();
+  const auto known = tallies_.find(plan);
+  // A run that has ended meanwhile must not be shown with counts from before its end.
+  if (known != tallies_.end() && known->second.status == run.status) return known->second.tally;
+  auto tally = plans_->tally(plan);
+  if (tally) tallies_[plan] = TallyAt{*tally, run.status, now_ms};
   return tally;
 }
 
 Result<RunShown> RunServiceImpl::show(std::string_view run) {
   auto view = find(run);
   if (!view) return Unexpected{std::move(view).error()};
-  auto tally = tally_of(view->plan.plan);
+  auto tally = tally_of(*view);
   if (!tally) return Unexpected{std::move(tally).error()};
   RunShown shown{std::move(*view), std::move(*tally), {}, {}, {}};
   if (!shown.run.oldest.value().empty()) {
