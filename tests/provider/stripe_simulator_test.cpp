@@ -170,8 +170,10 @@ std::ostream& operator<<(std::ostream& out, const FaultCase& row) {
   return out << row.name;
 }
 
-class StripeWithFault : public StripeWithSimulator,
-                        public testing::WithParamInterface<FaultCase> {};
+class StripeWithFault : public StripeWithSimulator, public testing::WithParamInterface<FaultCase> {
+ protected:
+  StripeWithFault() : StripeWithSimulator(GetParam().timeout) {}
+};
 
 TEST_P(StripeWithFault, ObservesItAndTheSameKeyNeverTakesMoneyTwice) {
   const FaultCase& row = GetParam();
@@ -207,9 +209,9 @@ INSTANTIATE_TEST_SUITE_P(
                     FaultCase{"bad_json", R"({"kind":"bad_json_200"})", Observation::bad_body, 1,
                               Observation::object},
                     FaultCase{"hang_committed", R"({"kind":"hang","commit":true})",
-                              Observation::broken, 1, Observation::object},
-                    FaultCase{"slower_than_the_timeout", R"({"kind":"slow","delay_ms":4000})",
-                              Observation::broken, 1, Observation::key_in_use}),
+                              Observation::broken, 1, Observation::object, 1s},
+                    FaultCase{"slower_than_the_timeout", R"({"kind":"slow","delay_s":600})",
+                              Observation::broken, 1, Observation::key_in_use, 1s}),
     [](const testing::TestParamInfo<FaultCase>& row) { return row.param.name; });
 
 TEST_F(StripeWithSimulator, AnAnswerLostOnAKeptConnectionIsReSentUnseenWithTheSameKey) {
