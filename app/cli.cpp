@@ -48,7 +48,8 @@ class CommandLine {
       for (const auto* verb = innermost(); verb != nullptr; verb = verb->get_parent()) {
         name = verb->get_name() + (name.empty() ? "" : " " + name);
       }
-      std::fprintf(stderr, "onceward: %s\nsee: %s --help\n", error.what(), name.c_str());
+      std::fprintf(stderr, "onceward: %s\nsee: %s --help\n", usage_text(error).c_str(),
+                   name.c_str());
       return static_cast<int>(ExitCode::usage);
     }
     return static_cast<int>(chosen_());
@@ -60,6 +61,17 @@ class CommandLine {
     const CLI::App* verb = &app_;
     while (!verb->get_subcommands().empty()) verb = verb->get_subcommands().front();
     return verb;
+  }
+
+  /// The parser says that a verb is missing when one is unknown.
+  [[nodiscard]] std::string usage_text(const CLI::ParseError& error) const {
+    const auto left = innermost()->remaining();
+    const bool names_a_verb = !left.empty() && !left.front().empty() && left.front().front() != '-';
+    if (error.get_name() == "RequiredError" && names_a_verb &&
+        !innermost()->get_subcommands({}).empty()) {
+      return "there is no verb " + left.front();
+    }
+    return error.what();
   }
 
   CLI::App* verb(CLI::App* parent, const std::string& name, const std::string& help,

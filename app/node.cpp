@@ -16,6 +16,7 @@
 
 #include "app/admin_api.hpp"
 #include "app/config/secrets.hpp"
+#include "app/config/store_folder.hpp"
 #include "app/run_wiring.hpp"
 #include "app/tokens.hpp"
 
@@ -107,6 +108,8 @@ Result<Unit> RunningNode::open_store() {
     return fail(ErrorCode::invalid_config,
                 "[cluster] coordinator: only \"none\" is available in this release");
   }
+  auto folder = check_store_folder(config_.store.path);
+  if (!folder) return folder;
   journal::SqliteJournalOptions options;
   options.path = config_.store.path.string();
   options.identity.ns = config_.keys.ns;

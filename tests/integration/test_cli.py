@@ -1,0 +1,277 @@
+"""The command line: output, exit codes and messages, with and without a node."""
+
+import json
+import pathlib
+import signal
+import subprocess
+import unittest
+
+from world import ONCEWARD, PERIOD, World, call, free_port, onceward
+
+
+def bill_words(customer="cust_1", *more):
+    return ["bill", customer, PERIOD, "--amount-minor", "4990", "--currency", "usd", *more]
+
+
+class Usage(unittest.TestCase):
+    def test_help_and_version_go_to_stdout(self):
+        for words in (["--help"], ["runs", "--help"], ["runs", "plan", "--help"], ["version"]):
+            done = onceward(*words)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+            self.assertTrue(done.stdout)
+        self.assertIn("version", json.loads(onceward("version", "--json").stdout))
+
+    def test_usage_errors_are_exit_2_on_stderr(self):
+        for words, told in (
+            ([], "subcommand"),
+            (["frob"], "no verb frob"),
+            (["runs"], "subcommand"),
+            (["runs", "frob"], "no verb frob"),
+            (["serve"], "--config is required"),
+            (["run", "plan"], "no verb run"),
+            (["bill", "c"], "period"),
+            (["bill", "c", PERIOD, "--amount-minor", "x", "--currency", "usd"], "amount-minor"),
+            (["bill", "c", PERIOD, "--amount-minor", "1"], "currency"),
+            (["version", "--frob"], "frob"),
+            (bill_words("c", "--wait", "soon"), "--wait"),
+            (bill_words("c", "--node", "nonsense"), "--node"),
+            (["customers", "show", "a b"], "0x20"),
+            (["journal", "tail", "-c", "x", "-n", "0"], "count"),
+        ):
+            done = onceward(*words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), (words, done.stderr))
+            self.assertIn(told, done.stderr, words)
+
+    def test_node_that_is_not_there_is_exit_7_and_says_so(self):
+        url = f"http://127.0.0.1:{free_port()}"
+        for words in (bill_words(), ["runs", "list"], ["customers", "show", "c"],
+                      ["runs", "plan", "--period", PERIOD]):  # fmt: skip
+            done = onceward(*words, "--node", url)
+            self.assertEqual((done.returncode, done.stdout), (7, ""), words)
+            self.assertIn("cannot be reached", done.stderr)
+
+    def test_missing_token_file_is_exit_2(self):
+        done = onceward("runs", "list", "--token-file", "/nonexistent")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("/nonexistent", done.stderr)
+
+
+class WithNode(World):
+    def setUp(self):
+        super().setUp()
+        self.start_sim()
+
+    def test_bill_tells_status_and_charge(self):
+        self.start_node()
+        done = onceward(*bill_words(), "--node", self.url, "--request-id", "r1", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        body = json.loads(done.stdout)
+        self.assertEqual((body["status"], body["request_id"]), ("completed", "r1"))
+        again = onceward(*bill_words(), "--node", self.url, "--request-id", "r1")
+        self.assertIn(body["charge_id"], again.stdout)
+        other = onceward("bill", "cust_1", PERIOD, "--amount-minor", "1", "--currency", "usd",
+                         "--node", self.url)  # fmt: skip
+        self.assertEqual(other.returncode, 4)
+        self.assertEqual(len(self.ledger()), 1)
+
+    def test_bill_directly_on_a_store(self):
+        config = str(self.write_config())
+        done = onceward(*bill_words("cust_d"), "-c", config, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["status"], "completed")
+        self.assertEqual(onceward(*bill_words("cust_d"), "-c", config).returncode, 0)
+        self.assertEqual([row["customer"] for row in self.ledger()], ["cust_d"])
+        show = onceward("customers", "show", "cust_d", "-c", config, "--json")
+        self.assertEqual(json.loads(show.stdout)["obligations"][0]["status"], "completed")
+
+    def test_bill_on_the_store_of_a_running_node_is_refused(self):
+        self.start_node()
+        done = onceward(*bill_words(), "-c", str(self.config))
+        self.assertEqual(done.returncode, 7)
+        self.assertIn("--node", done.stderr)
+        self.assertEqual(self.ledger(), [])
+
+    def test_bill_waits_as_long_as_asked(self):
+        self.start_node(provider__timeout="20s", provider__attempt_deadline="60s")
+        self.faults({"kind": "slow", "delay_ms": 2500})
+        done = onceward(*bill_words(), "--node", self.url, "--wait", "1s")
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("not finished yet", done.stderr)
+        done = onceward(*bill_words(), "--node", self.url, "--wait", "30s")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_history_is_shown_from_node_and_from_stopped_store(self):
+        node = self.start_node()
+        self.bill()
+        by_node = onceward("customers", "timeline", "cust_1", "--node", self.url, "--json")
+        node.signal(signal.SIGTERM)
+        node.end()
+        by_store = onceward("customers", "timeline", "cust_1", "-c", str(self.config), "--json")
+        self.assertEqual(by_node.stdout, by_store.stdout)
+        events = [json.loads(line)["event"] for line in by_store.stdout.splitlines()]
+        self.assertEqual((events[0], events[-1]), ("BillingInitiated", "BillingCompleted"))
+        text = onceward("customers", "timeline", "cust_1", "-c", str(self.config)).stdout
+        self.assertIn("charged once: ch_", text)
+        other = onceward("customers", "show", "cust_1", "--period", "2020-01", "-c",
+                         str(self.config))  # fmt: skip
+        self.assertEqual(other.returncode, 3)
+        self.assertEqual(onceward("customers", "show", "no", "-c", str(self.config)).returncode, 3)
+
+    def test_journal_verbs_read_a_live_store(self):
+        self.start_node()
+        self.bill()
+        config = str(self.config)
+        verify = onceward("journal", "verify", "-c", config, "--json")
+        self.assertEqual(verify.returncode, 0, verify.stdout + verify.stderr)
+        self.assertTrue(json.loads(verify.stdout)["clean"])
+        stats = json.loads(onceward("journal", "stats", "-c", config, "--json").stdout)
+        self.assertEqual(stats["obligations"], 1)
+        tail = onceward("journal", "tail", "-n", "2", "-c", config, "--json").stdout.splitlines()
+        self.assertEqual(len(tail), 2)
+        self.assertEqual(json.loads(tail[-1])["event"], "BillingCompleted")
+        show = onceward("journal", "show", "customer/cust_1", "-c", config)
+        self.assertIn("BillingInitiated", show.stdout)
+        self.assertEqual(onceward("journal", "show", "customer/x", "-c", config).returncode, 3)
+
+    def test_journal_verify_finds_an_edited_event(self):
+        node = self.start_node()
+        self.bill()
+        node.signal(signal.SIGTERM)
+        node.end()
+        import sqlite3
+
+        with sqlite3.connect(self.directory / "billing.db") as db:
+            tables = {row[0] for row in db.execute("select name from sqlite_schema")}
+            self.assertIn("events", tables)
+            for (trigger,) in list(
+                db.execute("select name from sqlite_schema where type='trigger'")
+            ):
+                db.execute(f'drop trigger "{trigger}"')
+            changed = db.execute(
+                "update events set payload = replace(payload, '4990', '4991') "
+                "where payload like '%4990%'"
+            ).rowcount
+        self.assertGreater(changed, 0)
+        done = onceward("journal", "verify", "-c", str(self.config))
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("customer/cust_1", done.stdout + done.stderr)
+
+    def test_verbs_on_a_store_that_is_not_there(self):
+        config = str(self.write_config())
+        for verb in (["journal", "verify"], ["journal", "stats"], ["customers", "show", "c"]):
+            done = onceward(*verb, "-c", config)
+            self.assertIn(done.returncode, (3, 7), (verb, done.stderr))
+            self.assertIn("billing.db", done.stderr)
+        self.assertFalse((self.directory / "billing.db").exists())
+
+    def test_run_from_plan_to_report(self):
+        csv = self.directory / "customers.csv"
+        csv.write_text("customer,amount_minor,currency,payment_method\n" + "".join(
+            f"r{n},{1000 + n},usd,pm_card_visa\n" for n in range(20)))  # fmt: skip
+        self.start_node(schedule__customers=str(csv))
+        node = ["--node", self.url]
+        plan = json.loads(onceward("runs", "plan", "--period", PERIOD, *node, "--json").stdout)
+        self.assertEqual((plan["to_bill"], plan["totals"]),
+                         (20, [{"currency": "usd", "amount_minor": 20190}]))  # fmt: skip
+        self.assertIn("201.90 usd", onceward("runs", "plan", "--period", PERIOD, *node).stdout)
+        upload = onceward("runs", "plan", "--period", PERIOD, "--customers", str(csv), *node,
+                          "--json")  # fmt: skip
+        self.assertEqual(json.loads(upload.stdout)["plan"], plan["plan"])
+        started = onceward("runs", "start", "--period", PERIOD, "--plan", plan["plan"], *node,
+                           "--json")  # fmt: skip
+        run = json.loads(started.stdout)["id"]
+        watch = onceward("runs", "watch", run, *node)
+        self.assertEqual(watch.returncode, 0, watch.stderr)
+        self.assertIn("completed", watch.stdout)
+        self.assertNotIn("\x1b", watch.stdout + watch.stderr)
+        self.assertIn(run, onceward("runs", "list", *node).stdout)
+        self.assertEqual(onceward("runs", "show", run, *node).returncode, 0)
+        self.assertEqual(onceward("runs", "pause", run, *node).returncode, 4)
+        self.assertEqual(onceward("runs", "show", "nope", *node).returncode, 3)
+        self.assertEqual(len(self.ledger()), 20)
+
+    def test_watch_tells_by_exit_8_that_some_were_not_billed(self):
+        csv = self.directory / "customers.csv"
+        csv.write_text("customer,amount_minor,currency,payment_method\n"
+                       "good,100,usd,pm_card_visa\nbad,100,usd,pm_card_visa\n")  # fmt: skip
+        self.start_node(schedule__customers=str(csv))
+        self.faults({"kind": "decline", "code": "card_declined", "match": {"customer": "bad"}})
+        node = ["--node", self.url]
+        plan = json.loads(onceward("runs", "plan", "--period", PERIOD, *node, "--json").stdout)
+        done = onceward("runs", "start", "--period", PERIOD, "--plan", plan["plan"], "--watch",
+                        *node)  # fmt: skip
+        self.assertEqual(done.returncode, 8, done.stdout + done.stderr)
+        self.assertIn("bad", onceward("runs", "show", plan_run(done), *node).stdout)
+
+    def test_missing_upload_is_exit_2(self):
+        self.start_node()
+        done = onceward("runs", "plan", "--period", PERIOD, "--customers", "/nonexistent.csv",
+                        "--node", self.url)  # fmt: skip
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("/nonexistent.csv", done.stderr)
+
+    def test_tokens_are_asked_for(self):
+        import hashlib
+
+        tokens = self.directory / "tokens.toml"
+        tokens.touch(mode=0o600)
+        digest = hashlib.sha256(b"secret-1").hexdigest()
+        tokens.write_text(f'[[token]]\nname = "ops"\nrole = "operator"\nsha256 = "{digest}"\n')
+        self.start_node(auth__tokens_file=str(tokens))
+        self.assertEqual(self.bill()[0], 401)
+        self.assertEqual(onceward("runs", "list", "--node", self.url).returncode, 2)
+        token = self.directory / "token"
+        token.touch(mode=0o600)
+        token.write_text("secret-1\n")
+        done = onceward(*bill_words(), "--node", self.url, "--token-file", str(token))
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_config_show_masks_secrets_and_names_origins(self):
+        config = str(self.write_config())
+        done = onceward("config", "show", "-c", config,
+                        env={"ONCEWARD_STORE__URL": "postgres://u:hunter2@h/d"})  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("hunter2", done.stdout + done.stderr)
+        self.assertIn("# environment ONCEWARD_STORE__URL", done.stdout)
+        shown = json.loads(onceward("config", "show", "-c", config, "--json").stdout)
+        self.assertEqual(shown["keys"]["namespace"]["value"], '"test"')
+
+    def test_reader_that_goes_away_is_no_crash(self):
+        self.start_node()
+        done = subprocess.run(
+            f"{ONCEWARD} config show -c {self.config} | head -1", shell=True,
+            capture_output=True, text=True, timeout=30,
+        )  # fmt: skip
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+class Dev(World):
+    def test_dev_serves_node_and_simulator_in_one_process(self):
+        from world import Process
+
+        port = free_port()
+        db = self.directory / "dev.db"
+        dev = Process(["dev", "--db", str(db), "--port", str(port)], self.directory / "dev.log")
+        self.addCleanup(dev.close)
+        self.url = f"http://127.0.0.1:{port}"
+        dev.wait_until_up(self.url + "/v1/runs")
+        self.assertEqual(self.bill()[2]["status"], "completed")
+        for url in [line.split()[1] for line in dev.text().splitlines() if "http" in line]:
+            self.assertTrue(url.startswith("http://127.0.0.1:"))
+        dev.signal(signal.SIGTERM)
+        self.assertEqual(dev.end(), 0)
+        self.assertTrue(db.exists())
+
+
+def plan_run(done):
+    """The id of the run that `runs start` told."""
+    for line in done.stdout.splitlines():
+        if line.startswith("id "):
+            return line.split()[1]
+    raise AssertionError(done.stdout)
+
+
+del World
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,187 @@
+"""Processes for tests of the executable: a provider simulator, nodes and the command line, each
+on free loopback ports and in a directory of the test."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+import urllib.error
+import urllib.request
+
+ONCEWARD = os.environ["ONCEWARD"]
+READY_SECONDS = 30
+PERIOD = "2026-08"
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def call(method, url, body=None, headers=None, timeout=40):
+    """Returns (status, headers, body); a JSON body is decoded. Errors of HTTP are answers."""
+    data = body
+    if body is not None and not isinstance(body, (bytes, str)):
+        data = json.dumps(body)
+    if isinstance(data, str):
+        data = data.encode()
+    request = urllib.request.Request(url, data=data, method=method, headers=headers or {})
+    try:
+        answer = urllib.request.urlopen(request, timeout=timeout)
+    except urllib.error.HTTPError as error:
+        answer = error
+    with answer:
+        text = answer.read().decode()
+        try:
+            text = json.loads(text)
+        except ValueError:
+            pass
+        return answer.status, answer.headers, text
+
+
+def onceward(*words, timeout=60, env=None):
+    """Runs the command line to its end."""
+    return subprocess.run(
+        [ONCEWARD, *words], capture_output=True, text=True, timeout=timeout,
+        env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+class Process:
+    """A daemon whose stderr and stdout are kept in files."""
+
+    def __init__(self, words, log):
+        self.log = log
+        self.file = open(log, "ab")
+        self.process = subprocess.Popen(
+            [ONCEWARD, *words], stdout=self.file, stderr=self.file, stdin=subprocess.DEVNULL
+        )
+
+    def wait_until_up(self, url):
+        deadline = time.monotonic() + READY_SECONDS
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                raise AssertionError(f"ended with {self.process.returncode}: {self.text()}")
+            try:
+                with urllib.request.urlopen(url, timeout=2):
+                    return
+            except OSError:
+                time.sleep(0.02)
+        raise AssertionError("not up in time: " + self.text())
+
+    def text(self):
+        return pathlib.Path(self.log).read_text(errors="replace")
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def end(self, timeout=20):
+        """Waits for the end and returns the exit code."""
+        return self.process.wait(timeout=timeout)
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.kill()
+        self.process.wait()
+        self.file.close()
+
+
+class World(unittest.TestCase):
+    """A directory, a simulator, and any number of nodes."""
+
+    flow = "payment_intents"
+
+    def setUp(self):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="onceward-test-"))
+        self.addCleanup(shutil.rmtree, self.directory, True)
+        self.sim_url = None
+
+    def start_sim(self, *words):
+        port = free_port()
+        self.sim_url = f"http://127.0.0.1:{port}"
+        sim = Process(["sim", "--listen", f"127.0.0.1:{port}", *words], self.directory / "sim.log")
+        self.addCleanup(sim.close)
+        sim.wait_until_up(self.sim_url + "/_sim/ledger")
+        return sim
+
+    def faults(self, *rules):
+        status, _, body = call("POST", self.sim_url + "/_sim/faults", {"rules": list(rules)})
+        self.assertEqual(status, 200, body)
+
+    def ledger(self):
+        status, _, body = call("GET", self.sim_url + "/_sim/ledger")
+        self.assertEqual(status, 200, body)
+        return body["rows"] if isinstance(body, dict) else body
+
+    def requests(self):
+        """The POSTs that the provider saw."""
+        body = call("GET", self.sim_url + "/_sim/requests")[2]
+        rows = body if isinstance(body, list) else body.get("requests", body.get("rows"))
+        return [row for row in rows if row["method"] == "POST"]
+
+    def write_config(self, name="onceward.toml", **changes):
+        """A sound configuration; `section__key=value` changes it, None leaves the key out."""
+        self.port, self.admin = free_port(), free_port()
+        settings = {
+            "node": {"name": "t-1", "data_dir": str(self.directory), "drain_timeout": "10s"},
+            "http": {
+                "listen": f"127.0.0.1:{self.port}",
+                "admin_listen": f"127.0.0.1:{self.admin}",
+            },
+            "provider": {
+                "base_url": self.sim_url or "http://127.0.0.1:9",
+                "flow": self.flow,
+                "rate_per_second": 0,
+                "timeout": "2s",
+                "attempt_deadline": "10s",
+            },
+            "keys": {"namespace": "test"},
+        }
+        for path, value in changes.items():
+            section, key = path.split("__")
+            settings.setdefault(section, {})[key] = value
+        lines = []
+        for section, keys in settings.items():
+            lines.append(f"[{section}]")
+            lines += [f"{k} = {json.dumps(v)}" for k, v in keys.items() if v is not None]
+        path = self.directory / name
+        path.write_text("\n".join(lines) + "\n")
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.admin_url = f"http://127.0.0.1:{self.admin}"
+        return path
+
+    def start_node(self, config=None, **changes):
+        self.config = config or self.write_config(**changes)
+        node = Process(["serve", "-c", str(self.config)], self.directory / "node.log")
+        self.addCleanup(node.close)
+        node.wait_until_up(self.admin_url + "/readyz")
+        return node
+
+    def bill(self, customer="cust_1", key="k1", wait=10, **changes):
+        body = {
+            "customer": customer,
+            "period": PERIOD,
+            "amount_minor": 4990,
+            "currency": "usd",
+            "payment_method": "pm_card_visa",
+            **changes,
+        }
+        headers = {"Idempotency-Key": f'"{key}"', "Prefer": f"wait={wait}"}
+        return call("POST", self.url + "/v1/billing", body, headers)
+
+    def state(self, customer="cust_1", wait=0):
+        return call("GET", f"{self.url}/v1/billing/{customer}/{PERIOD}?wait={wait}")
+
+    def until(self, condition, seconds=30):
+        deadline = time.monotonic() + seconds
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, "did not happen in time")
+            time.sleep(0.05)
