@@ -1,6 +1,10 @@
 // The customers' file: what is read from good ones, and what every bad one is told.
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+#include <set>
+
 #include "ingress/customer_csv.hpp"
 
 namespace onceward::ingress {
@@ -247,6 +251,28 @@ INSTANTIATE_TEST_SUITE_P(
                 row("a,100,usd,pm_1,,,2026-02-01@/Europe"),
                 {"column anchor", "Europe/Berlin"}}),
     name_of);
+
+TEST(CustomerCsv, ReadsTheExampleFile) {
+  std::ifstream file(std::string(ONCEWARD_SOURCE_DIR) + "/examples/customers.csv");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const auto parsed = parse(text, 4096);
+  ASSERT_EQ(parsed.error, "");
+  std::set<std::pair<std::string, std::string>> pairs;
+  std::set<std::string> currencies;
+  std::string characters;
+  for (const PlanRow& customer : parsed.rows) {
+    EXPECT_EQ(customer.skip_reason, "") << customer.customer.value();
+    pairs.emplace(customer.customer.value(), customer.purpose.value());
+    currencies.emplace(customer.amount.currency.text());
+    characters += customer.customer.value();
+  }
+  EXPECT_EQ(parsed.rows.size(), 200U);
+  EXPECT_EQ(pairs.size(), 200U);
+  for (const char* currency : {"usd", "eur", "gbp", "jpy", "kwd", "isk"}) {
+    EXPECT_TRUE(currencies.contains(currency)) << currency;
+  }
+  for (const char c : {'-', ':', '.', '+', '@'}) EXPECT_NE(characters.find(c), std::string::npos);
+}
 
 TEST(CustomerCsv, NeverRepeatsForeignBytesInAMessage) {
   const auto parsed = parse(row("a,\x1b[31m" + std::string(60, '9') + ",usd,pm_1,,,"));
