@@ -28,7 +28,7 @@ PERIOD = "2026-08"
 LATENCY_MS = 120
 WINDOW = 16
 READY_SECONDS = 30
-RUN_SECONDS = 300
+RUN_SECONDS = 900
 
 
 def free_port():
@@ -226,6 +226,7 @@ def main():
     parser.add_argument("--customers", default=str(ROOT / "examples/customers.csv"))
     parser.add_argument("--kills", type=int, default=12)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--report", default=str(ROOT / "out/demo-report.html"))
     parser.add_argument("--keep", action="store_true", help="keep store, ledger and logs")
     options = parser.parse_args()
     rng = random.Random(options.seed)
@@ -283,7 +284,7 @@ def judge(options, directory, node, sim, planned, killed, history, tally):
     print(f"== journal verify: {'clean' if verify.returncode == 0 else verify.stdout + verify.stderr}")
     print(f"charges {len(ledger)}  duplicates {duplicates}  unbilled {unbilled}  "
           f"foreign {strangers}  kills {killed}")  # fmt: skip
-    report = ROOT / "out" / "demo-report.html"
+    report = pathlib.Path(options.report)
     write_report(report, history, ledger, tally, {
         "charges": len(ledger), "duplicates": duplicates, "unbilled": unbilled, "kills": killed,
         "posts": posts, "keys": keys, "verify": verify.returncode == 0,
