@@ -83,6 +83,6 @@ install(FILES
   "${PROJECT_SOURCE_DIR}/cmake/FindCAF.cmake"
   DESTINATION "${package_dir}")
 
-if(TARGET onceward)
-  install(TARGETS onceward RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+if(TARGET onceward_app)
+  install(TARGETS onceward_app RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()

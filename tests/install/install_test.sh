@@ -44,6 +44,19 @@ refused() {
   }
 }
 
+# run_embed: one customer is billed, and a second run finds him billed: no second charge.
+run_embed() {
+  local first second
+  cd "$box"
+  first="$(embed/embed)"
+  second="$(embed/embed)"
+  echo "$first"
+  if ! [[ "$first" =~ ^completed\ [a-z]+_[A-Za-z0-9]+$ ]] || [ "$first" != "$second" ]; then
+    echo "FAILED: expected 'completed <charge id>' and the same again, got: $second"
+    exit 1
+  fi
+}
+
 if [ "$way" != package_file ] && [ ! -e "$root/examples/embed/CMakeLists.txt" ]; then
   echo "skipped: examples/embed missing"
   exit 77
@@ -52,11 +65,16 @@ case "$way" in
   find_package)
     install_tree
     build "$root/examples/embed" embed -DCMAKE_PREFIX_PATH="$prefix"
-    (cd "$box" && embed/embed)
+    lines="$(sed -n '/^int main/,/^}/p' "$root/examples/embed/main.cpp" | wc -l)"
+    if [ "$lines" -gt 27 ]; then
+      echo "FAILED: the body of examples/embed has $((lines - 2)) lines; 25 are promised"
+      exit 1
+    fi
+    run_embed
     ;;
   add_subdirectory)
     build "$root/examples/embed" embed -DONCEWARD_SOURCE_DIR="$root"
-    (cd "$box" && embed/embed)
+    run_embed
     ;;
   package_file)
     install_tree
@@ -64,6 +82,7 @@ case "$way" in
     build "$root/tests/install/core_only" core_only -DCMAKE_PREFIX_PATH="$prefix" \
       -DCMAKE_DISABLE_FIND_PACKAGE_{CAF,CURL,SQLite3,Boost,spdlog,fmt,date}=ON
     "$box/core_only/core_only"
+    "$prefix/bin/onceward" version
     refused wrong_version 'compatible with requested version "0.2"' \
       -DCMAKE_PREFIX_PATH="$prefix" -DVERSION=0.2
     refused wrong_component 'no component nothing in this install' \
