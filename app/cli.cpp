@@ -1,3 +1,4 @@
+// Verbs and options as the parser knows them. What a verb does is in verbs/.
 #include "app/cli.hpp"
 
 #include <CLI/CLI.hpp>

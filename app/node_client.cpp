@@ -1,3 +1,4 @@
+// One request and its answer over the HTTP client, made synchronous.
 #include "app/node_client.hpp"
 
 #include <future>

@@ -1,3 +1,4 @@
+// Owns what the routes share and gives every answer its Date.
 #include <onceward/ingress/http_api.hpp>
 
 #include "ingress/http/header_values.hpp"

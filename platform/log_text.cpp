@@ -1,3 +1,4 @@
+// Escaping for JSON and for terminals, and the order of the members.
 #include "platform/log_text.hpp"
 
 #include <onceward/core/clock.hpp>

@@ -1,3 +1,4 @@
+// From the configuration to what the entities may know of it.
 #include "app/config/config.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The rules between keys, one function for each section.
 #include "app/config/config_check.hpp"
 
 #include <arpa/inet.h>

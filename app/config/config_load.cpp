@@ -1,3 +1,4 @@
+// The layers of the configuration, and how the result is shown.
 #include "app/config/config_load.hpp"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// The table itself. A key is added here and in config.hpp, nowhere else.
 #include "app/config/key_table.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reading secret files. No message here may hold what was read.
 #include "app/config/secrets.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Asks the file system about the folder; creates nothing.
 #include "app/config/store_folder.hpp"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// Flattens the parse tree of the TOML library; its exceptions end here.
 #include "app/config/toml_reader.hpp"
 
 #include <toml++/toml.h>

@@ -1,3 +1,4 @@
+// Values by type: from text or TOML, and back to TOML.
 #include "app/config/value_codec.hpp"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Telling problems and asking for confirmation, for all verbs alike.
 #include "app/verbs/node_verbs.hpp"
 
 #include <unistd.h>

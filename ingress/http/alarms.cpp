@@ -1,3 +1,4 @@
+// The alarm thread: sleeps until the earliest alarm.
 #include "ingress/http/alarms.hpp"
 
 namespace onceward::ingress {

@@ -1,3 +1,4 @@
+// Documents of the API from rows and errors; every number comes from the table of answers.
 #include "ingress/http/answers.hpp"
 
 #include <array>

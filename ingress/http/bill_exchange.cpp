@@ -1,3 +1,4 @@
+// The course of one request to bill. Whatever thread comes first answers; nobody answers twice.
 #include "ingress/http/bill_exchange.hpp"
 
 #include <any>

@@ -1,3 +1,4 @@
+// Body and header of a request to bill, checked member by member.
 #include "ingress/http/bill_request.hpp"
 
 #include <algorithm>

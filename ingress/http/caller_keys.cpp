@@ -1,3 +1,4 @@
+// Two small guarded maps.
 #include "ingress/http/caller_keys.hpp"
 
 #include <array>

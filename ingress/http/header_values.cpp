@@ -1,3 +1,4 @@
+// Parsers of header values, and the date of answers.
 #include "ingress/http/header_values.hpp"
 
 #include <algorithm>

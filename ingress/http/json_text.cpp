@@ -1,3 +1,4 @@
+// Strict reading with Boost.JSON, by its error codes: nothing here throws.
 #include "ingress/http/json_text.hpp"
 
 #include <algorithm>

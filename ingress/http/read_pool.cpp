@@ -1,3 +1,4 @@
+// The reader threads and their queue.
 #include "ingress/http/read_pool.hpp"
 
 namespace onceward::ingress {

@@ -1,3 +1,4 @@
+// The table of routes, and the checks that all of them share.
 #include "ingress/http/router.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// A look, a pause, another look: alarm thread and reader threads in turn.
 #include "ingress/http/row_watch.hpp"
 
 #include <algorithm>

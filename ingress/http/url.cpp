@@ -1,3 +1,4 @@
+// Percent-encoding and its traps.
 #include "ingress/http/url.hpp"
 
 #include <algorithm>

@@ -15,65 +15,8 @@ kind = "simulator"
 namespace = "acme-billing"
 )";
 
-class ConfigTest : public ::testing::Test {
- protected:
-  Result<LoadedConfig> load(const std::string& text) {
-    sources_.file = folder_.write("onceward.toml", text);
-    return load_config(sources_);
-  }
-  /// The problems of `text`, with the path of the file left out.
-  std::string problems(const std::string& text) {
-    auto loaded = load(text);
-    if (loaded) return "";
-    EXPECT_EQ(loaded.error().code, ErrorCode::invalid_config);
-    std::string all = loaded.error().context;
-    const std::string file = sources_.file->string();
-    for (auto at = all.find(file); at != std::string::npos; at = all.find(file)) {
-      all.replace(at, file.size(), "FILE");
-    }
-    return all;
-  }
-
-  test::TempFolder folder_;
-  ConfigSources sources_;
-};
-
-TEST_F(ConfigTest, minimal_file_gives_the_documented_defaults) {
-  const auto loaded = load(minimal);
-  ASSERT_TRUE(loaded.has_value()) << loaded.error().context;
-  const auto& config = loaded->config;
-  EXPECT_EQ(config.node.drain_timeout, std::chrono::seconds{60});
-  EXPECT_EQ(config.http.listen, "127.0.0.1:8080");
-  EXPECT_EQ(config.http.admin_listen, "127.0.0.1:8081");
-  EXPECT_EQ(config.store.kind, StoreKind::sqlite);
-  EXPECT_EQ(config.store.path, "/var/lib/onceward/billing.db");
-  EXPECT_EQ(config.provider.account.value(), "default");
-  EXPECT_EQ(config.provider.mode, Mode::test);
-  EXPECT_EQ(config.provider.base_url, "https://api.stripe.com");
-  EXPECT_EQ(config.provider.flow, billing::Flow::payment_intents);
-  EXPECT_EQ(config.provider.timeout, std::chrono::seconds{80});
-  EXPECT_EQ(config.provider.max_in_flight, 64U);
-  EXPECT_EQ(config.provider.rate_per_second, 20U);
-  EXPECT_EQ(config.provider.attempt_deadline, std::chrono::minutes{10});
-  EXPECT_EQ(config.provider.provider_bound, std::chrono::minutes{15});
-  EXPECT_EQ(config.provider.max_network_retries, 3U);
-  EXPECT_EQ(config.keys.scheme, billing::KeyScheme::v1);
-  EXPECT_EQ(config.schedule.cycle, PeriodGranularity::month);
-  EXPECT_EQ(config.schedule.timezone, "UTC");
-  EXPECT_EQ(config.schedule.catch_up_max, 3U);
-  EXPECT_EQ(config.schedule.window, 256U);
-  EXPECT_EQ(config.spend_cap.mode, billing::CapMode::enforce);
-  EXPECT_EQ(config.spend_cap.factor.basis_points, 11'000);
-  EXPECT_EQ(config.dunning.attempts, 8U);
-  EXPECT_EQ(config.dunning.spread, std::chrono::hours{24 * 14});
-  EXPECT_EQ(config.cluster.shards, 256U);
-  EXPECT_EQ(config.log.format, LogFormat::json);
-  EXPECT_EQ(config.log.level, LogLevel::info);
-}
-
-TEST_F(ConfigTest, every_key_of_a_full_file_is_read) {
-  std::filesystem::create_directory(folder_.path() / "data");
-  const auto loaded = load(R"(
+/// All keys, each with another value than its default where that is legal.
+constexpr const char* every_key = R"(
 [node]
 name = "bill-7"
 data_dir = "data"
@@ -138,7 +81,67 @@ shards = 16
 [log]
 format = "text"
 level = "debug"
-)");
+)";
+
+class ConfigTest : public ::testing::Test {
+ protected:
+  Result<LoadedConfig> load(const std::string& text) {
+    sources_.file = folder_.write("onceward.toml", text);
+    return load_config(sources_);
+  }
+  /// The problems of `text`, with the path of the file left out.
+  std::string problems(const std::string& text) {
+    auto loaded = load(text);
+    if (loaded) return "";
+    EXPECT_EQ(loaded.error().code, ErrorCode::invalid_config);
+    std::string all = loaded.error().context;
+    const std::string file = sources_.file->string();
+    for (auto at = all.find(file); at != std::string::npos; at = all.find(file)) {
+      all.replace(at, file.size(), "FILE");
+    }
+    return all;
+  }
+
+  test::TempFolder folder_;
+  ConfigSources sources_;
+};
+
+TEST_F(ConfigTest, minimal_file_gives_the_documented_defaults) {
+  const auto loaded = load(minimal);
+  ASSERT_TRUE(loaded.has_value()) << loaded.error().context;
+  const auto& config = loaded->config;
+  EXPECT_EQ(config.node.drain_timeout, std::chrono::seconds{60});
+  EXPECT_EQ(config.http.listen, "127.0.0.1:8080");
+  EXPECT_EQ(config.http.admin_listen, "127.0.0.1:8081");
+  EXPECT_EQ(config.store.kind, StoreKind::sqlite);
+  EXPECT_EQ(config.store.path, "/var/lib/onceward/billing.db");
+  EXPECT_EQ(config.provider.account.value(), "default");
+  EXPECT_EQ(config.provider.mode, Mode::test);
+  EXPECT_EQ(config.provider.base_url, "https://api.stripe.com");
+  EXPECT_EQ(config.provider.flow, billing::Flow::payment_intents);
+  EXPECT_EQ(config.provider.timeout, std::chrono::seconds{80});
+  EXPECT_EQ(config.provider.max_in_flight, 64U);
+  EXPECT_EQ(config.provider.rate_per_second, 20U);
+  EXPECT_EQ(config.provider.attempt_deadline, std::chrono::minutes{10});
+  EXPECT_EQ(config.provider.provider_bound, std::chrono::minutes{15});
+  EXPECT_EQ(config.provider.max_network_retries, 3U);
+  EXPECT_EQ(config.keys.scheme, billing::KeyScheme::v1);
+  EXPECT_EQ(config.schedule.cycle, PeriodGranularity::month);
+  EXPECT_EQ(config.schedule.timezone, "UTC");
+  EXPECT_EQ(config.schedule.catch_up_max, 3U);
+  EXPECT_EQ(config.schedule.window, 256U);
+  EXPECT_EQ(config.spend_cap.mode, billing::CapMode::enforce);
+  EXPECT_EQ(config.spend_cap.factor.basis_points, 11'000);
+  EXPECT_EQ(config.dunning.attempts, 8U);
+  EXPECT_EQ(config.dunning.spread, std::chrono::hours{24 * 14});
+  EXPECT_EQ(config.cluster.shards, 256U);
+  EXPECT_EQ(config.log.format, LogFormat::json);
+  EXPECT_EQ(config.log.level, LogLevel::info);
+}
+
+TEST_F(ConfigTest, every_key_of_a_full_file_is_read) {
+  std::filesystem::create_directory(folder_.path() / "data");
+  const auto loaded = load(every_key);
   ASSERT_TRUE(loaded.has_value()) << loaded.error().context;
   const auto& config = loaded->config;
   EXPECT_EQ(config.node.name, "bill-7");

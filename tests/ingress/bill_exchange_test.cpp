@@ -17,8 +17,8 @@ using test::header_of;
 using test::Inbox;
 using test::text_at;
 
-constexpr const char* sound_body =
-    R"({"customer":"cust_1","period":"2026-08","amount_minor":4990,"currency":"usd","payment_method":"pm_1"})";
+constexpr const char* sound_body = R"({"customer":"cust_1","period":"2026-08","amount_minor":4990,)"
+                                   R"("currency":"usd","payment_method":"pm_1"})";
 
 ObligationRow row_of(const BillCustomer& command, ObligationStatus status) {
   ObligationRow row;
