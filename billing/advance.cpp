@@ -9,8 +9,8 @@ namespace onceward::billing {
 
 namespace {
 
-// A look-up or resend that could not be decided is looked at again at the latest after this.
-constexpr std::chrono::milliseconds poll_pending = std::chrono::hours{1};
+// Waiting for quiet is never shorter than this.
+constexpr std::chrono::milliseconds quiet_wait_min = std::chrono::minutes{1};
 
 bool due(const Draft& draft) {
   const auto& at = draft.obligation().next_action_at;
@@ -36,7 +36,7 @@ Timestamp quiet_at(const Draft& draft, const RequestState& request) {
 }
 
 bool is_quiet(const Draft& draft, const RequestState& request) {
-  // The saved answer of the endpoint itself: whatever ran under this key has ended.
+  // The answer to the last send, saved by the endpoint itself: what ran under this key has ended.
   if (request.answered && request.observation == to_text(Observation::server_error)) return true;
   return quiet_at(draft, request) <= draft.now();
 }
@@ -50,7 +50,9 @@ ResumeFacts facts_of(const Draft& draft, const RequestState& request) {
   facts.young = age.trusted && age.age < draft.policy().same_key_max;
   facts.pointless = request.pointless;
   facts.quiet = is_quiet(draft, request);
-  facts.looked_up = request.looked_up;
+  // Without the provider's time this process cannot tell how old anything is; a read brings it, and
+  // what an earlier read found may no longer hold.
+  facts.looked_up = draft.context().now.provider ? request.looked_up : LookedUp::nothing;
   facts.burst_used =
       request.sends_since_look_up >= static_cast<std::uint32_t>(draft.policy().same_key_burst);
   return facts;
@@ -60,21 +62,19 @@ void resume_request(Draft& draft, const RequestState& request) {
   switch (resume_action(facts_of(draft, request))) {
     case ResumeAction::send_same_key:
       return start_request(draft, request.step, request.generation);
-    case ResumeAction::send_next_generation:
-      return start_request(draft, request.step, draft.obligation().generation + 1);
+    case ResumeAction::send_next_generation: {
+      // What a one-step request left is an intent to confirm.
+      const bool confirms = request.step == Step::create_confirm;
+      return start_request(draft, confirms ? Step::confirm : request.step,
+                           draft.obligation().generation + 1);
+    }
     case ResumeAction::look_up:
       return start_look_up(draft);
-    case ResumeAction::wait_until_quiet: {
-      OutcomeUnknown waiting;
-      waiting.of = draft.of();
-      waiting.at = draft.now();
-      waiting.key = request.key;
-      waiting.observation = request.observation;
-      waiting.looked_up = request.looked_up;
-      waiting.next_action_at =
-          std::max(quiet_at(draft, request), draft.now().plus(poll_pending / 60));
-      return draft.add(std::move(waiting));
-    }
+    case ResumeAction::wait_until_quiet:
+      // What was read while a send could still run proves nothing: read again when none can.
+      return draft.add(
+          LookUpOwed{draft.of(), draft.now(), "waiting_until_quiet",
+                     std::max(quiet_at(draft, request), draft.now().plus(quiet_wait_min))});
     case ResumeAction::park:
       return draft.add(BillingParked{draft.of(), draft.now(), "outcome_unknown"});
   }

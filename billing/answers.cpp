@@ -26,10 +26,8 @@ void on_intent(Draft& draft, const ProviderObject& intent) {
     return pending(draft, BillingPending::Kind::action_required, intent.id);
   }
   if (status == "canceled") {
-    adopt(draft, intent);
-    if (draft.obligation().intent != intent.id) return;
-    draft.add(PaymentIntentCanceled{draft.of(), draft.now(), intent.id, draft.now()});
-    return;
+    if (draft.obligation().intent.empty()) adopt(draft, intent);
+    if (draft.obligation().intent == intent.id) return canceled(draft, intent.id);
   }
   const bool unpaid = status == "requires_confirmation" || status == "requires_payment_method";
   const auto& request = draft.obligation().request;
@@ -81,7 +79,9 @@ void on_declined(Draft& draft, const ExternalAnswer& answer) {
 
 void on_rejected(Draft& draft, const ExternalAnswer& answer) {
   const ObligationState& ob = draft.obligation();
-  if (answer.code == "amount_too_small" && draft.policy().below_minimum == BelowMinimum::waive) {
+  // A payable intent may not outlive a closed obligation.
+  if (answer.code == "amount_too_small" && draft.policy().below_minimum == BelowMinimum::waive &&
+      ob.intent.empty()) {
     const std::uint32_t attempt = ob.attempt;
     draft.add(PeriodWaived{draft.of(), draft.now(), "below_minimum"});
     return draft.cap(CapOp::Kind::release, attempt);
@@ -127,8 +127,8 @@ void on_post_answer(Draft& draft, const ExternalAnswer& answer) {
       return draft.add(LookUpOwed{draft.of(), draft.now(), std::string(to_text(answer.observation)),
                                   draft.now()});
     case provider::Verdict::unknown: {
-      // A saved error would be replayed for as long as the key lives: look at once.
-      const bool at_once = provider::same_key_is_pointless(answer.observation);
+      // Where the same key would bring the same answer, the look-up comes at once.
+      const bool at_once = spends_key(to_text(answer.observation));
       return unknown(draft, to_text(answer.observation), answer.code, LookedUp::nothing,
                      at_once ? std::chrono::milliseconds{0} : pause_after(draft, answer));
     }
@@ -153,8 +153,8 @@ const ObligationState* find_by_key(const BillingPolicy& policy, const BillingSta
   return nullptr;
 }
 
-// Answers for requests that were followed by another, or closed: they act only if they are a
-// success that names one of our obligations.
+// Answers for requests that were followed by another, or closed, or given to an operator: they act
+// only if they are a success that names one of our obligations.
 Decided on_stale(const BillingPolicy& policy, const BillingState& state,
                  const ExternalAnswer& answer, const Context& context) {
   for (const auto& object : answer.objects) {
@@ -185,7 +185,8 @@ BillingEntity::Decided BillingEntity::decide_answer(const State& state,
     on_earlier_list(draft, answer);
   } else if (is_look_up(answer.operation)) {
     on_look_up_answer(draft, answer);
-  } else if (!obligation->request->open || !is_open(obligation->status)) {
+  } else if (!obligation->request->open || !is_open(obligation->status) ||
+             is_operator_owned(obligation->status)) {
     return on_stale(policy_, state, answer, context);
   } else {
     on_post_answer(draft, answer);

@@ -92,6 +92,20 @@ Decided decide_known(const BillingState& state, const BillCustomer& bill,
   return decided;
 }
 
+// What would hide or double a member that the provider's objects are recognised by.
+std::optional<Refused> refusal_of_metadata(const Metadata& metadata) {
+  for (auto at = metadata.begin(); at != metadata.end(); ++at) {
+    if (at->first.rfind("onceward_", 0) == 0) {
+      return Refused{"metadata name " + at->first + " is reserved"};
+    }
+    const auto same = [&](const auto& other) { return other.first == at->first; };
+    if (std::any_of(metadata.begin(), at, same)) {
+      return Refused{"metadata name " + at->first + " is given twice"};
+    }
+  }
+  return std::nullopt;
+}
+
 Decided decide_new(const BillingPolicy& policy, const BillingState& state, const BillCustomer& bill,
                    const Context& context) {
   if (!policy.allow_future && context.now.wall < bill.key.period.start()) {
@@ -103,6 +117,7 @@ Decided decide_new(const BillingPolicy& policy, const BillingState& state, const
   if (charges && bill.payment_method.value().empty()) {
     return answer_only(Refused{"payment_method is required for an amount above 0"});
   }
+  if (auto refused = refusal_of_metadata(bill.metadata)) return answer_only(std::move(*refused));
   Draft draft(policy, state, context, {bill.key.period, bill.key.purpose});
   BillingInitiated initiated;
   initiated.of = draft.of();
@@ -125,7 +140,8 @@ Decided decide_new(const BillingPolicy& policy, const BillingState& state, const
   }
   ObligationRow row = draft.row();
   Decided decided = draft.finish();
-  tell(decided, bill, std::move(row));
+  // Of a broken draft nothing is stored, so nothing is told.
+  if (!decided.quarantine) tell(decided, bill, std::move(row));
   return decided;
 }
 
@@ -182,10 +198,14 @@ Decided decide_look_again(const BillingPolicy& policy, const BillingState& state
   }
   Draft draft(policy, state, context, of);
   draft.add(OperatorActed{of, draft.now(), "retry", look.who, look.why, draft.now()});
+  // Never a blind send: an older system's charge is looked for again.
+  if (!draft.obligation().request && needs_earlier_check(policy, draft.key())) {
+    draft.add(LookUpOwed{of, draft.now(), "earlier_system", draft.now()});
+  }
   advance(draft);
   Told told{draft.row(), false, false};
   Decided decided = draft.finish();
-  decided.reply = std::move(told);
+  if (!decided.quarantine) decided.reply = std::move(told);
   return decided;
 }
 
@@ -226,7 +246,8 @@ BillingEntity::Decided BillingEntity::resume(const State& state, const Context& 
     Draft draft(policy_, state, context, *of);
     advance(draft);
     Decided decided = draft.finish();
-    if (!decided.stores_nothing() || !decided.effects.empty() || decided.wants_permit) {
+    if (!decided.stores_nothing() || !decided.effects.empty() || decided.wants_permit ||
+        decided.quarantine) {
       return decided;
     }
   }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "billing/draft.hpp"
+
 namespace onceward::billing {
 
 namespace {
@@ -23,6 +25,7 @@ class Fold {
   std::string operator()(const BillingInitiated&) { return "initiated twice"; }
   std::string operator()(const RequestStarted& e);
   std::string operator()(const LookUpOwed& e);
+  std::string operator()(const LookUpAnswered& e);
   std::string operator()(const CancelRequested& e);
   std::string operator()(const PaymentIntentCreated& e);
   std::string operator()(const PaymentIntentCanceled& e);
@@ -71,8 +74,10 @@ std::string Fold::operator()(const RequestStarted& e) {
     request->tainted = request->tainted || (request->open && !request->answered);
     request->open = true;
   } else {
-    const bool same_intent = request && request->step == Step::confirm && e.step == Step::confirm &&
-                             e.intent == ob_.intent && !ob_.intent.empty();
+    const bool acts_on_intent =
+        request && (request->step == Step::confirm || request->step == Step::create_confirm);
+    const bool same_intent =
+        acts_on_intent && e.step == Step::confirm && e.intent == ob_.intent && !ob_.intent.empty();
     if (request && request->open && moves_money(request->step) && !same_intent) {
       return "a second money-moving request beside an open one";
     }
@@ -83,14 +88,16 @@ std::string Fold::operator()(const RequestStarted& e) {
     next.generation = e.generation;
     next.key = e.key;
     next.first_sent = e.sent;
-    // An unresolved earlier generation may still act on the same intent.
-    next.tainted = re_sent && request->tainted && moves_money(e.step);
+    // A new generation is untainted although the one before it was not resolved: it started because
+    // no send can be running any more and the provider showed that none took money.
+    if (re_sent) next.sends = request->sends;
     request = std::move(next);
   }
   request->payment_method = e.payment_method;
   request->last_sent = e.sent;
   request->not_after_boottime_ms = e.not_after_boottime_ms;
   request->answered = false;
+  request->observation.clear();
   request->looked_up = LookedUp::nothing;
   ++request->sends;
   ++request->sends_since_look_up;
@@ -108,9 +115,19 @@ std::string Fold::operator()(const RequestStarted& e) {
 
 std::string Fold::operator()(const LookUpOwed& e) {
   ob_.look_up_owed = true;
-  ob_.reason = e.cause;
-  if (ob_.request && ob_.request->open) ob_.request->answered = true;
+  const bool unresolved = is_open(ob_.status) && !is_operator_owned(ob_.status);
+  // A resolved obligation keeps the reason of its status.
+  if (unresolved && (!ob_.request || ob_.request->open)) ob_.reason = e.cause;
   wait_until(e.next_action_at);
+  return {};
+}
+
+std::string Fold::operator()(const LookUpAnswered& e) {
+  if (ob_.request && ob_.request->open && is_open(ob_.status) && !is_operator_owned(ob_.status)) {
+    return "a look-up without result about an unresolved request";
+  }
+  ob_.look_up_owed = false;
+  ob_.next_action_at = e.next_action_at;
   return {};
 }
 
@@ -125,9 +142,15 @@ std::string Fold::operator()(const PaymentIntentCreated& e) {
   if (e.intent.empty()) return "intent without id";
   if (!ob_.intent.empty() && ob_.intent != e.intent) return "a second intent beside a payable one";
   ob_.intent = e.intent;
-  close_request();
   ob_.look_up_owed = false;
-  if (ob_.status == ObligationStatus::unknown) ob_.status = ObligationStatus::in_progress;
+  const bool is_only_created = !ob_.request || !moves_money(ob_.request->step);
+  // A one-step request that made this intent may have confirmed it, too.
+  if (!is_only_created) return {};
+  close_request();
+  const bool waits_for_answer = ob_.status == ObligationStatus::unknown ||
+                                ob_.status == ObligationStatus::processing ||
+                                ob_.status == ObligationStatus::action_required;
+  if (waits_for_answer) ob_.status = ObligationStatus::in_progress;
   if (ob_.status == ObligationStatus::in_progress) wait_until(e.at);
   return {};
 }
@@ -147,6 +170,7 @@ std::string Fold::operator()(const PaymentIntentCanceled& e) {
 std::string Fold::operator()(const AttemptDeclined& e) {
   if (e.attempt != ob_.attempt) return "decline of another attempt";
   if (!is_open(ob_.status)) return "decline of a closed obligation";
+  if (!ob_.request || !ob_.request->open) return "decline of no open request";
   ++ob_.declines;
   ++ob_.attempt;
   close_request();
@@ -164,8 +188,10 @@ std::string Fold::operator()(const AttemptDeclined& e) {
 std::string Fold::operator()(const RequestRejected& e) {
   if (!ob_.request || ob_.request->key != e.key) return "rejection of an unknown request";
   auto& request = *ob_.request;
+  if (!request.open) return "rejection of a resolved request";
   request.answered = true;
   request.observation = e.observation;
+  ob_.look_up_owed = false;
   ob_.reason = e.observation + (e.code.empty() ? "" : "/" + e.code);
   ob_.code = e.code;
   if (e.retry_at) {
@@ -185,16 +211,25 @@ std::string Fold::operator()(const OutcomeUnknown& e) {
   if (!ob_.request || ob_.request->key != e.key) return "unknown outcome of an unknown request";
   if (!is_open(ob_.status)) return "unknown outcome of a closed obligation";
   auto& request = *ob_.request;
-  request.open = true;
+  if (!request.open) return "unknown outcome of a resolved request";
   request.answered = true;
   request.tainted = true;
   ob_.look_up_owed = false;
-  if (e.looked_up != LookedUp::nothing) {
-    request.looked_up = e.looked_up;
-    request.sends_since_look_up = 0;
-  } else {
-    request.observation = e.observation;
-    request.pointless = request.pointless || e.observation == to_text(Observation::server_error);
+  switch (e.looked_up) {
+    case LookedUp::nothing:
+      request.observation = e.observation;
+      request.pointless = request.pointless || spends_key(e.observation);
+      break;
+    case LookedUp::failed:
+      ++request.failed_look_ups;
+      break;
+    case LookedUp::absent:
+    case LookedUp::unpaid_same:
+    case LookedUp::too_early:
+      request.looked_up = e.looked_up;
+      request.sends_since_look_up = 0;
+      request.failed_look_ups = 0;
+      break;
   }
   ob_.status = ObligationStatus::unknown;
   ob_.code = e.code;
@@ -205,8 +240,10 @@ std::string Fold::operator()(const OutcomeUnknown& e) {
 
 std::string Fold::operator()(const BillingPending& e) {
   if (!is_open(ob_.status)) return "pending after it was closed";
+  if (!ob_.request || !ob_.request->open) return "pending without an open request";
   if (!e.intent.empty() && ob_.intent.empty()) ob_.intent = e.intent;
-  if (ob_.request) ob_.request->answered = true;
+  ob_.request->answered = true;
+  ob_.request->pointless = true;  // it would say pending again
   ob_.look_up_owed = false;
   ob_.status = e.kind == BillingPending::Kind::processing ? ObligationStatus::processing
                                                           : ObligationStatus::action_required;
@@ -250,11 +287,13 @@ std::string Fold::operator()(const BillingCapped& e) {
 std::string Fold::operator()(const OperatorActed& e) {
   if (!is_open(ob_.status)) return "operator's retry of a closed obligation";
   ob_.reason = e.action + " by " + e.who + ": " + e.why;
-  const bool unresolved = ob_.request && ob_.request->open;
-  if (unresolved || ob_.status == ObligationStatus::processing ||
+  ob_.next_attempt_at.reset();
+  const bool may_have_acted =
+      ob_.request && ob_.request->open && (ob_.request->tainted || !ob_.request->answered);
+  if (may_have_acted || ob_.status == ObligationStatus::processing ||
       ob_.status == ObligationStatus::action_required) {
     ob_.look_up_owed = true;
-    if (ob_.status == ObligationStatus::parked) ob_.status = ObligationStatus::unknown;
+    if (is_operator_owned(ob_.status)) ob_.status = ObligationStatus::unknown;
   } else {
     ob_.status = ObligationStatus::in_progress;
   }
@@ -293,6 +332,16 @@ Result<Unit> initiate(BillingState& state, const BillingInitiated& e) {
 }
 
 }  // namespace
+
+// A cut body or a hop's error may go away; a saved error, parameters that never match and a request
+// that is refused before it is looked at do not.
+bool spends_key(std::string_view observation) {
+  for (const auto spent : {Observation::server_error, Observation::key_mismatch,
+                           Observation::invalid_request, Observation::not_found}) {
+    if (observation == to_text(spent)) return true;
+  }
+  return false;
+}
 
 const PeriodPurpose& subject_of(const BillingEvent& event) {
   return std::visit([](const auto& e) -> const PeriodPurpose& { return e.of; }, event);

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <onceward/billing/billing_entity.hpp>
 
@@ -58,6 +59,9 @@ void advance(Draft& draft);
 
 /// Whether no request of this obligation can still be running at the provider.
 [[nodiscard]] bool request_is_quiet(const Draft& draft);
+
+/// Whether the same key would only bring the same useless answer again after this observation.
+[[nodiscard]] bool spends_key(std::string_view observation);
 
 /// How long to wait before the next look at a request that was sent `sends` times: doubling from
 /// one second to ten minutes, spread by the key so that a thousand customers do not return at once.

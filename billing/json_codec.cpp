@@ -54,6 +54,12 @@ void visit(V& v, LookUpOwed& e) {
   v("next_action_at", e.next_action_at);
 }
 template <class V>
+void visit(V& v, LookUpAnswered& e) {
+  visit_subject(v, e);
+  v("found", e.found);
+  v("next_action_at", e.next_action_at);
+}
+template <class V>
 void visit(V& v, CancelRequested& e) {
   visit_subject(v, e);
   v("who", e.who);
@@ -160,10 +166,11 @@ constexpr std::array<std::string_view, std::variant_size_v<BillingEvent>> names 
     "PaymentIntentCreated", "PaymentIntentCanceled", "AttemptDeclined",  "RequestRejected",
     "OutcomeUnknown",       "BillingPending",        "BillingCompleted", "BillingUncollectible",
     "BillingParked",        "BillingCapped",         "BillingCancelled", "PeriodWaived",
-    "OperatorActed",        "EarlierSystemChecked"};
+    "OperatorActed",        "EarlierSystemChecked",  "LookUpAnswered"};
 constexpr std::uint32_t version = 1;
 
-constexpr std::array<std::string_view, 3> looked_up_names = {"nothing", "absent", "unpaid_same"};
+constexpr std::array<std::string_view, 5> looked_up_names = {"nothing", "absent", "unpaid_same",
+                                                             "failed", "too_early"};
 constexpr std::array<std::string_view, 2> pending_names = {"processing", "action_required"};
 
 // Appends one JSON object to a string; no intermediate tree.

@@ -15,105 +15,160 @@ namespace {
 
 constexpr std::chrono::milliseconds probe_credentials = std::chrono::seconds{60};
 
+// A read that failed is repeated after this if nothing is unresolved.
+constexpr std::chrono::milliseconds hint_pause = std::chrono::minutes{10};
+
 // A read that told nothing: keep what is known and look again later.
-void on_failed_look_up(Draft& draft, const ExternalAnswer& answer) {
+void on_failed_look_up(Draft& draft, Observation observation, const ExternalAnswer& answer) {
   const ObligationState& ob = draft.obligation();
-  if (!is_open(ob.status)) return;
   if (ob.status == ObligationStatus::processing) {
     return pending(draft, BillingPending::Kind::processing, ob.intent);
   }
   if (ob.status == ObligationStatus::action_required) {
     return pending(draft, BillingPending::Kind::action_required, ob.intent);
   }
-  if (answer.observation == Observation::not_found && answer.operation == Operation::get_intent) {
+  if (observation == Observation::not_found && answer.operation == Operation::get_intent) {
     return draft.add(BillingParked{draft.of(), draft.now(), "intent_not_found"});
   }
-  unknown(draft, to_text(answer.observation), answer.code, LookedUp::nothing,
-          pause_after(draft, answer));
+  unknown(draft, to_text(observation), answer.code, LookedUp::failed, pause_after(draft, answer));
 }
 
-// No success was found. What that allows is the resume table's business; here it is only recorded,
-// together with a refusal that is certainly newer than the one recorded before.
-void on_unpaid(Draft& draft, LookedUp looked_up, const ProviderObject* object) {
+// Whether the object shows a refusal that is certainly newer than the recorded one.
+bool shows_new_refusal(const ObligationState& ob, const ProviderObject& object) {
+  if (object.failure_charge.empty() && object.failure_code.empty()) return false;
+  if (ob.declines == 0) return true;
+  return !object.failure_charge.empty() && object.failure_charge != ob.failure_charge;
+}
+
+// No success was found. A refusal is definitive once no send of ours can be running.
+void on_unpaid(Draft& draft, LookedUp looked_up, const ProviderObject* intent) {
   const ObligationState& ob = draft.obligation();
-  if (!is_open(ob.status)) return;
   const RequestState& request = *ob.request;
-  const std::string refusal = object == nullptr ? "" : object->failure_charge;
-  if (!refusal.empty() && refusal != ob.failure_charge && request.attempt == ob.attempt &&
-      request_is_quiet(draft)) {
-    return decline(draft, object->failure_code, object->decline_code, refusal, "");
+  const bool quiet = request_is_quiet(draft);
+  if (intent != nullptr && quiet && shows_new_refusal(ob, *intent)) {
+    return decline(draft, intent->failure_code, intent->decline_code, intent->failure_charge, "");
   }
-  unknown(draft, looked_up == LookedUp::absent ? "absent" : "unpaid", "", looked_up,
-          request_is_quiet(draft) || looked_up == LookedUp::absent
-              ? std::chrono::milliseconds{0}
-              : back_off(request.key, request.sends));
+  const bool proves = quiet || !moves_money(request.step);
+  // The first time at once; a provider that fails every time is not hammered.
+  const bool at_once = proves && request.sends <= 1;
+  unknown(draft, looked_up == LookedUp::absent ? "absent" : "unpaid", "",
+          proves ? looked_up : LookedUp::too_early,
+          at_once ? std::chrono::milliseconds{0} : back_off(request.key, request.sends));
 }
 
 void on_found_intent(Draft& draft, const ProviderObject& intent) {
   if (!has_our_money(draft, intent)) return park_mismatch(draft);
   const std::string& status = intent.status;
   if (status == "succeeded") return complete(draft, intent, "");
-  if (!is_open(draft.obligation().status)) return;
   if (status == "processing") return pending(draft, BillingPending::Kind::processing, intent.id);
   if (status == "requires_action") {
     return pending(draft, BillingPending::Kind::action_required, intent.id);
   }
-  if (status == "canceled") {
-    return draft.add(PaymentIntentCanceled{draft.of(), draft.now(), intent.id, draft.now()});
-  }
+  if (status == "canceled") return canceled(draft, intent.id);
   if (status == "requires_confirmation" || status == "requires_payment_method") {
-    return on_unpaid(draft, LookedUp::unpaid_same, &intent);
+    const bool confirmed = moves_money(draft.obligation().request->step);
+    if (!confirmed || draft.obligation().intent.empty()) adopt(draft, intent);
+    // What was only created took no money; what was confirmed may have been refused.
+    if (confirmed) on_unpaid(draft, LookedUp::unpaid_same, &intent);
+    return;
   }
   draft.add(BillingParked{draft.of(), draft.now(), "intent_" + status});
 }
 
-void on_list(Draft& draft, const ExternalAnswer& answer) {
+std::vector<const ProviderObject*> ours_among(const Draft& draft, const ExternalAnswer& answer) {
   std::vector<const ProviderObject*> ours;
   for (const auto& object : answer.objects) {
     if (is_ours(draft, object)) ours.push_back(&object);
   }
+  return ours;
+}
+
+// One of our charges that did not succeed; true if it decides.
+bool on_found_charge(Draft& draft, const ProviderObject& charge) {
+  if (charge.status == "pending") {
+    pending(draft, BillingPending::Kind::processing, "");
+    return true;
+  }
+  const std::uint32_t attempt = draft.obligation().request->attempt;
+  if (charge.status != "failed" || attempt_of(charge) != attempt || !request_is_quiet(draft)) {
+    return false;
+  }
+  decline(draft, charge.failure_code, charge.decline_code, charge.id, "");
+  return true;
+}
+
+// Complete and newest first.
+void on_list(Draft& draft, const ExternalAnswer& answer) {
+  const auto ours = ours_among(draft, answer);
   const auto succeeded = [](const ProviderObject* o) { return o->status == "succeeded"; };
   const auto paid = std::count_if(ours.begin(), ours.end(), succeeded);
   if (paid > 0) {
-    // Newest first; more than one is money taken twice by somebody and a person must see it.
+    // More than one is money taken twice by somebody and a person must see it.
     const ProviderObject& newest = **std::find_if(ours.begin(), ours.end(), succeeded);
     if (!has_our_money(draft, newest)) return park_mismatch(draft);
     return complete(draft, newest, paid > 1 ? "several_charges_found" : "");
   }
-  if (!is_open(draft.obligation().status)) return;
   for (const ProviderObject* object : ours) {
-    if (object->status == "pending" || object->status == "processing") {
-      return pending(draft, BillingPending::Kind::processing,
-                     object->object == "payment_intent" ? object->id : "");
-    }
-    if (object->object == "payment_intent" && object->status != "canceled") {
-      // Ours and payable: adopt it; its money is looked at by the next step.
-      if (!has_our_money(draft, *object)) return park_mismatch(draft);
-      return adopt(draft, *object);
-    }
+    if (object->status == "canceled") continue;
+    if (object->object == "payment_intent") return on_found_intent(draft, *object);
+    if (on_found_charge(draft, *object)) return;
   }
   on_unpaid(draft, LookedUp::absent, nullptr);
+}
+
+bool is_list(Operation operation) {
+  return operation == Operation::list_intents || operation == Operation::list_charges;
+}
+
+// What the read really tells: a GET that answers with another object tells nothing.
+Observation observed(const Draft& draft, const ExternalAnswer& answer) {
+  if (answer.observation != Observation::object || is_list(answer.operation)) {
+    return answer.observation;
+  }
+  const bool fits = answer.objects.size() == 1 && !answer.objects.front().id.empty() &&
+                    answer.objects.front().id == draft.obligation().intent;
+  return fits ? Observation::object : Observation::bad_body;
+}
+
+// Nothing of this obligation is unresolved, or an operator owns it: only money found changes it. A
+// read that was owed is noted as made, or owed again.
+void on_look_up_of_resolved(Draft& draft, const ExternalAnswer& answer) {
+  const bool told = observed(draft, answer) == Observation::object;
+  const auto ours = told ? ours_among(draft, answer) : std::vector<const ProviderObject*>{};
+  for (const ProviderObject* object : ours) {
+    if (object->status != "succeeded" || !has_our_money(draft, *object)) continue;
+    if (draft.obligation().status == ObligationStatus::completed) break;
+    return complete(draft, *object, "");
+  }
+  const ObligationState& ob = draft.obligation();
+  if (!ob.look_up_owed) return;
+  if (!told) {
+    return draft.add(
+        LookUpOwed{draft.of(), draft.now(), "look_up_failed", draft.now().plus(hint_pause)});
+  }
+  LookUpAnswered done{draft.of(), draft.now(), ours.empty() ? "absent" : ours.front()->status, {}};
+  if (ob.status == ObligationStatus::declined) done.next_action_at = ob.next_attempt_at;
+  if (ob.status == ObligationStatus::in_progress) done.next_action_at = draft.now();
+  draft.add(std::move(done));
 }
 
 }  // namespace
 
 void on_look_up_answer(Draft& draft, const ExternalAnswer& answer) {
-  if (answer.observation != Observation::object) return on_failed_look_up(draft, answer);
-  const bool list =
-      answer.operation == Operation::list_intents || answer.operation == Operation::list_charges;
-  if (list) return on_list(draft, answer);
-  if (answer.objects.size() != 1 || answer.objects.front().id != draft.obligation().intent) {
-    ExternalAnswer bad = answer;
-    bad.observation = Observation::bad_body;
-    return on_failed_look_up(draft, bad);
+  const ObligationState& ob = draft.obligation();
+  if (!ob.request->open || !is_open(ob.status) || is_operator_owned(ob.status)) {
+    return on_look_up_of_resolved(draft, answer);
   }
+  const Observation observation = observed(draft, answer);
+  if (observation != Observation::object) return on_failed_look_up(draft, observation, answer);
+  if (is_list(answer.operation)) return on_list(draft, answer);
   on_found_intent(draft, answer.objects.front());
 }
 
 // The list that precedes the first send under scheme `colon`. An older system's charge carries none
 // of our metadata, so anything alike that is not certainly another obligation's needs a person.
 void on_earlier_list(Draft& draft, const ExternalAnswer& answer) {
-  if (!is_open(draft.obligation().status)) return;
+  if (!draft.obligation().look_up_owed) return;  // a second answer to the same question
   if (answer.observation != Observation::object) {
     return draft.add(
         LookUpOwed{draft.of(), draft.now(), "earlier_system", draft.now().plus(probe_credentials)});

@@ -2,6 +2,7 @@
 #include "billing/outcomes.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <string>
 #include <utility>
 
@@ -14,6 +15,8 @@ namespace onceward::billing {
 namespace {
 
 constexpr std::chrono::milliseconds poll_pending = std::chrono::hours{1};
+// A provider may ask for patience, but not for so much that nobody would notice.
+constexpr std::chrono::milliseconds retry_after_max = std::chrono::hours{1};
 
 bool carries_our_metadata(const Draft& draft, const ProviderObject& object) {
   for (const auto& [name, value] : obligation_metadata(draft.policy(), draft.key())) {
@@ -24,7 +27,23 @@ bool carries_our_metadata(const Draft& draft, const ProviderObject& object) {
   return true;
 }
 
+bool is_of_another_attempt(const ProviderObject& object, std::uint32_t attempt) {
+  const auto own = attempt_of(object);
+  return own && *own != attempt;
+}
+
 }  // namespace
+
+std::optional<std::uint32_t> attempt_of(const ProviderObject& object) {
+  for (const auto& [name, value] : object.metadata) {
+    if (name != "onceward_attempt") continue;
+    std::uint32_t attempt = 0;
+    const char* const end = value.data() + value.size();
+    const auto parsed = std::from_chars(value.data(), end, attempt);
+    if (parsed.ec == std::errc{} && parsed.ptr == end) return attempt;
+  }
+  return std::nullopt;
+}
 
 bool has_our_money(const Draft& draft, const ProviderObject& object) {
   const Money& amount = draft.obligation().amount;
@@ -39,8 +58,12 @@ bool is_ours(const Draft& draft, const ProviderObject& object) {
 void complete(Draft& draft, const ProviderObject& object, std::string alarm) {
   if (draft.obligation().status == ObligationStatus::completed) return;
   const ObligationState& ob = draft.obligation();
-  const bool late = !is_open(ob.status) || ob.status == ObligationStatus::parked;
+  // Callers were told otherwise: a person should see it.
+  const bool late = !is_open(ob.status) || is_operator_owned(ob.status) ||
+                    ob.status == ObligationStatus::declined;
   const std::uint32_t attempt = ob.request ? ob.request->attempt : ob.attempt;
+  if (alarm.empty() && late) alarm = "money_taken_late";
+  if (alarm.empty() && is_of_another_attempt(object, attempt)) alarm = "charge_of_another_attempt";
   BillingCompleted done;
   done.of = draft.of();
   done.at = draft.now();
@@ -48,7 +71,7 @@ void complete(Draft& draft, const ProviderObject& object, std::string alarm) {
   done.charge_id = intent && !object.charge.empty() ? object.charge : object.id;
   done.intent = intent ? object.id : object.payment_intent;
   done.attempt = attempt;
-  done.alarm = !alarm.empty() ? std::move(alarm) : late ? "money_taken_late" : "";
+  done.alarm = std::move(alarm);
   draft.add(std::move(done));
   draft.cap(CapOp::Kind::settle, attempt);
 }
@@ -70,8 +93,9 @@ void unknown(Draft& draft, std::string_view observation, std::string code, Looke
 
 std::chrono::milliseconds pause_after(const Draft& draft, const ExternalAnswer& answer) {
   const auto& request = draft.obligation().request;
-  const auto planned = back_off(request->key, request->sends);
-  return std::max(planned, answer.retry_after.value_or(std::chrono::milliseconds{0}));
+  const auto planned = back_off(request->key, request->sends + request->failed_look_ups);
+  const auto asked = answer.retry_after.value_or(std::chrono::milliseconds{0});
+  return std::max(planned, std::min(asked, retry_after_max));
 }
 
 void decline(Draft& draft, std::string code, std::string decline_code, std::string failure_charge,
@@ -106,10 +130,14 @@ void pending(Draft& draft, BillingPending::Kind kind, const std::string& intent)
   draft.add(BillingPending{draft.of(), draft.now(), kind, intent, draft.now().plus(poll_pending)});
 }
 
-// The intent of a create or GET whose money has not moved yet.
+void canceled(Draft& draft, const std::string& intent) {
+  const std::uint32_t attempt = draft.obligation().attempt;
+  draft.add(PaymentIntentCanceled{draft.of(), draft.now(), intent, draft.now()});
+  draft.cap(CapOp::Kind::release, attempt);
+}
+
 void adopt(Draft& draft, const ProviderObject& intent) {
-  if (draft.obligation().intent == intent.id) return;
-  if (!draft.obligation().intent.empty()) {
+  if (!draft.obligation().intent.empty() && draft.obligation().intent != intent.id) {
     draft.add(BillingParked{draft.of(), draft.now(), "a_second_intent_exists"});
     return;
   }

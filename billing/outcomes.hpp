@@ -2,6 +2,8 @@
 // to billing; the obligation of the draft exists.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,6 +16,9 @@ namespace onceward::billing {
 
 /// Amount, currency and customer are the frozen ones.
 [[nodiscard]] bool has_our_money(const Draft& draft, const ProviderObject& object);
+
+/// The attempt that a charge names in its metadata; absent on intents and foreign charges.
+[[nodiscard]] std::optional<std::uint32_t> attempt_of(const ProviderObject& object);
 
 /// Charged: closes the obligation and settles the spend cap. A non-empty alarm is for a person.
 void complete(Draft& draft, const ProviderObject& object, std::string alarm);
@@ -32,6 +37,9 @@ void decline(Draft& draft, std::string code, std::string decline_code, std::stri
 
 /// The provider or the customer still has to act.
 void pending(Draft& draft, BillingPending::Kind kind, const std::string& intent);
+
+/// The obligation's intent is dead without money: its reservation is released.
+void canceled(Draft& draft, const std::string& intent);
 
 /// The intent of a create or look-up whose money has not moved yet.
 void adopt(Draft& draft, const ProviderObject& intent);

@@ -82,6 +82,20 @@ Params params_of(const Draft& draft, Step step, const PaymentMethod& payment_met
   return params;
 }
 
+// The cap's refusal, if it is one of the reservation that this request would make. A money-moving
+// request that is unresolved holds its reservation: "capped" would hide that it may have acted.
+const CapRefused* refusal_of_reservation(const Draft& draft, Step step) {
+  const Refusal* refusal = draft.context().refusal;
+  const auto* cap = refusal != nullptr ? std::get_if<CapRefused>(refusal) : nullptr;
+  if (cap == nullptr || !moves_money(step)) return nullptr;
+  const ObligationState& ob = draft.obligation();
+  const bool is_reserved = ob.request && ob.request->open && moves_money(ob.request->step);
+  const bool is_of_this = cap->period == draft.of().period &&
+                          cap->limit.currency == ob.amount.currency &&
+                          cap->requested_minor == ob.amount.minor;
+  return is_reserved || !is_of_this ? nullptr : cap;
+}
+
 }  // namespace
 
 Params obligation_metadata(const BillingPolicy& policy, const ObligationKey& key) {
@@ -94,9 +108,7 @@ Params obligation_metadata(const BillingPolicy& policy, const ObligationKey& key
 void start_request(Draft& draft, Step step, std::uint32_t generation) {
   const Context& context = draft.context();
   const ObligationState& ob = draft.obligation();
-  if (const auto* cap =
-          context.refusal != nullptr ? std::get_if<CapRefused>(context.refusal) : nullptr;
-      cap != nullptr && moves_money(step)) {
+  if (const auto* cap = refusal_of_reservation(draft, step)) {
     draft.add(BillingCapped{draft.of(), draft.now(), cap->limit.minor, cap->used_minor});
     return;
   }

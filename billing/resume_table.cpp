@@ -22,15 +22,29 @@ std::string_view to_text(ResumeAction action) noexcept {
 ResumeAction resume_action(const ResumeFacts& facts) noexcept {
   if (!facts.tainted) return ResumeAction::send_same_key;
   if (facts.young && !facts.pointless && !facts.burst_used) return ResumeAction::send_same_key;
-  if (facts.looked_up == LookedUp::nothing) return ResumeAction::look_up;
+  switch (facts.looked_up) {
+    case LookedUp::nothing:
+    case LookedUp::failed:
+      return ResumeAction::look_up;
+    case LookedUp::too_early:
+      return facts.quiet ? ResumeAction::look_up : ResumeAction::wait_until_quiet;
+    case LookedUp::absent:
+    case LookedUp::unpaid_same:
+      break;
+  }
   switch (facts.step) {
     case Step::create:
     case Step::cancel:
       return ResumeAction::send_next_generation;
     case Step::confirm:
       return facts.quiet ? ResumeAction::send_next_generation : ResumeAction::wait_until_quiet;
-    case Step::charge:
     case Step::create_confirm:
+      // Its intent is known and unpaid: confirming that very one cannot take money twice.
+      if (facts.quiet && facts.looked_up == LookedUp::unpaid_same) {
+        return ResumeAction::send_next_generation;
+      }
+      return facts.quiet ? ResumeAction::park : ResumeAction::wait_until_quiet;
+    case Step::charge:
     case Step::refund:
       return facts.quiet ? ResumeAction::park : ResumeAction::wait_until_quiet;
   }

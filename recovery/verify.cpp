@@ -179,7 +179,8 @@ Result<VerifyReport> Verifier::run() {
 
 bool holds_reservation(const billing::ObligationState& obligation) {
   const auto& request = obligation.request;
-  if (!request || !billing::moves_money(request->step)) return false;
+  // A request that ended without money (rejected, intent canceled) released what it had reserved.
+  if (!request || !request->open || !billing::moves_money(request->step)) return false;
   // A decline moved on to the next attempt and released this one.
   if (request->attempt != obligation.attempt) return false;
   switch (obligation.status) {

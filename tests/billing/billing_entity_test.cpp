@@ -1,81 +1,10 @@
 // Single decisions of a customer's entity: guards, freezing, conflicts, caps, declines, waivers.
-#include <onceward/billing/billing_entity.hpp>
-
-#include <gtest/gtest.h>
-
-#include "tests/support/fake_provider.hpp"
+#include "tests/support/billing_entity_fixture.hpp"
 
 namespace onceward::billing {
 namespace {
 
-class Entity : public ::testing::Test {
- protected:
-  Entity() : entity_(make_policy()), state_(entity_.initial(PersistenceId{"customer/cust_1"})) {
-    now_.wall = *parse_iso("2026-09-01T00:00:00Z");
-    now_.boottime_ms = 5'000'000;
-    now_.boot = 7;
-    now_.provider = now_.wall;
-  }
-  static BillingPolicy make_policy() {
-    BillingPolicy p;
-    p.ns = Namespace{"acme-billing"};
-    p.account = AccountLabel{"default"};
-    return p;
-  }
-  static BillCustomer bill(std::int64_t minor = 4990) {
-    BillCustomer b;
-    b.key = {CustomerId{"cust_1"}, *BillingPeriod::parse("2026-08"), Purpose{"subscription"}};
-    b.amount = Money{minor, *Currency::parse("usd")};
-    b.payment_method = PaymentMethod{"pm_1"};
-    b.provider_customer = ProviderCustomer{"cus_1"};
-    b.request_id = RequestId{"r1"};
-    return b;
-  }
-  Context context(bool permit = true, const Refusal* refusal = nullptr) const {
-    return Context{now_, permit, refusal, nullptr};
-  }
-  BillingEntity::Decided decide(const BillCustomer& b, bool permit = true) {
-    return keep(entity_.decide(state_, BillingCommand{b}, context(permit)));
-  }
-  BillingEntity::Decided answer(const ExternalAnswer& a, bool permit = true) {
-    return keep(entity_.decide_answer(state_, a, context(permit)));
-  }
-  BillingEntity::Decided resume() { return keep(entity_.resume(state_, context())); }
-  // As the machine does after the unit was stored.
-  BillingEntity::Decided keep(BillingEntity::Decided decided) {
-    for (const auto& event : decided.events) {
-      // Everything passes the codec on its way.
-      const auto codec = billing_event_codec();
-      auto decoded = codec.decode(codec.encode(event));
-      EXPECT_TRUE(decoded.has_value());
-      EXPECT_EQ(*decoded, event);
-      EXPECT_TRUE(entity_.evolve(state_, *decoded).has_value());
-    }
-    return decided;
-  }
-  static const ExternalRequest* call_in(const BillingEntity::Decided& d) {
-    for (const auto& effect : d.effects) {
-      if (const auto* call = std::get_if<CallProvider>(&effect)) return &call->request;
-    }
-    return nullptr;
-  }
-  ExternalAnswer handled(const BillingEntity::Decided& d, testing::Fate fate = testing::Fate::ok) {
-    const auto* request = call_in(d);
-    EXPECT_NE(request, nullptr);
-    return provider_.handle(*request, fate, now_.wall);
-  }
-  ObligationStatus status() const { return state_.obligations.begin()->second.status; }
-  void advance_time(std::chrono::milliseconds by) {
-    now_.wall = now_.wall.plus(by);
-    now_.boottime_ms += by.count();
-    now_.provider = now_.wall;
-  }
-
-  BillingEntity entity_;
-  BillingState state_;
-  Now now_;
-  testing::FakeProvider provider_;
-};
+using testing::Entity;
 
 TEST_F(Entity, InitiatesAndStartsTheFirstRequestInOneCommit) {
   const auto d = decide(bill());
@@ -370,70 +299,6 @@ TEST_F(Entity, ASavedErrorWithoutMoneyConfirmsTheSameIntentUnderTheNextGeneratio
   (void)answer(handled(next));
   EXPECT_EQ(status(), ObligationStatus::completed);
   EXPECT_EQ(provider_.ledger().size(), 1U);
-}
-
-class ColonEntity : public Entity {
- protected:
-  ColonEntity() {
-    BillingPolicy p = make_policy();
-    p.scheme = KeyScheme::colon;
-    p.flow = Flow::charges;
-    entity_ = BillingEntity(p);
-  }
-  ExternalAnswer listed(const BillingEntity::Decided& d, std::vector<ProviderObject> objects) {
-    ExternalAnswer a;
-    a.key = call_in(d)->key;
-    a.operation = Operation::list_charges;
-    a.observation = Observation::object;
-    a.objects = std::move(objects);
-    return a;
-  }
-  static ProviderObject older_charge() {
-    ProviderObject o;
-    o.object = "charge";
-    o.id = "ch_old";
-    o.status = "succeeded";
-    o.amount_minor = 4990;
-    o.currency = "usd";
-    o.customer = "cus_1";
-    return o;
-  }
-};
-
-TEST_F(ColonEntity, ListsAnOlderSystemsChargesBeforeTheFirstSend) {
-  const auto d = decide(bill());
-  ASSERT_NE(call_in(d), nullptr);
-  EXPECT_EQ(call_in(d)->operation, Operation::list_charges);
-  const auto sent = answer(listed(d, {}));
-  ASSERT_NE(call_in(sent), nullptr);
-  EXPECT_EQ(call_in(sent)->operation, Operation::create_charge);
-  (void)answer(handled(sent));
-  EXPECT_EQ(status(), ObligationStatus::completed);
-}
-
-TEST_F(ColonEntity, ParksWhenAnOlderChargeCouldBeThisOne) {
-  const auto sent = answer(listed(decide(bill()), {older_charge()}));
-  EXPECT_EQ(call_in(sent), nullptr);
-  EXPECT_EQ(status(), ObligationStatus::parked);
-  EXPECT_TRUE(provider_.wire().empty());
-}
-
-TEST_F(ColonEntity, ChargesOfOtherAmountsOrOtherObligationsDoNotPark) {
-  auto other_amount = older_charge();
-  other_amount.amount_minor = 100;
-  auto other_period = older_charge();
-  other_period.metadata = {{"onceward_period", "2026-07"}};
-  const auto sent = answer(listed(decide(bill()), {other_amount, other_period}));
-  EXPECT_NE(call_in(sent), nullptr);
-}
-
-TEST_F(ColonEntity, AFailedListIsAskedAgainAndNothingIsSent) {
-  auto failed = listed(decide(bill()), {});
-  failed.observation = Observation::broken;
-  EXPECT_EQ(call_in(answer(failed)), nullptr);
-  EXPECT_EQ(status(), ObligationStatus::in_progress);
-  advance_time(std::chrono::minutes{2});
-  EXPECT_EQ(call_in(resume())->operation, Operation::list_charges);
 }
 
 }  // namespace

@@ -48,6 +48,10 @@ std::vector<BillingEvent> samples() {
       PeriodWaived{of(), at, "no_charge_due"},
       OperatorActed{of(), at, "retry", "ann", "card replaced", later},
       EarlierSystemChecked{of(), at, 3},
+      LookUpAnswered{of(), at, "succeeded", later},
+      OutcomeUnknown{of(), at, IdempotencyKey{"k1"}, "server_error", "500", LookedUp::failed,
+                     later},
+      OutcomeUnknown{of(), at, IdempotencyKey{"k1"}, "unpaid", "", LookedUp::too_early, later},
   };
 }
 

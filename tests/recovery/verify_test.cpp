@@ -118,5 +118,24 @@ TEST_F(Verify, FindsAnEventOfAnUnknownVersion) {
   EXPECT_FALSE(differences(u).empty());
 }
 
+// A rejection released what the request had reserved, also while its retry waits for a permit.
+TEST_F(Verify, ARejectedRequestHoldsNoReservation) {
+  billing::BillingState state;
+  state.customer = CustomerId{"cust_1"};
+  auto events = history();
+  events.pop_back();
+  for (const auto& event : events) ASSERT_TRUE(billing::evolve_obligation(state, event));
+  EXPECT_TRUE(holds_reservation(state.obligations.at(of())));
+  billing::RequestRejected rejected;
+  rejected.of = of();
+  rejected.key = IdempotencyKey{"k1"};
+  ASSERT_TRUE(billing::evolve_obligation(state, rejected));
+  EXPECT_FALSE(holds_reservation(state.obligations.at(of())));
+  billing::OperatorActed retry;
+  retry.of = of();
+  ASSERT_TRUE(billing::evolve_obligation(state, retry));
+  EXPECT_FALSE(holds_reservation(state.obligations.at(of())));
+}
+
 }  // namespace
 }  // namespace onceward::recovery

@@ -2,6 +2,7 @@
 #include "tests/support/fake_provider.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace onceward::testing {
 
@@ -52,49 +53,88 @@ ProviderObject object_from(const ExternalRequest& request, Timestamp now) {
 }  // namespace
 
 ExternalAnswer FakeProvider::handle(const ExternalRequest& request, Fate fate, Timestamp now) {
+  deliver_late(now);
   if (fate == Fate::lost_before) return answer_to(request, Observation::broken);
-  if (is_look_up(request.operation)) return look_up(request);
+  if (fate == Fate::not_sent) return answer_to(request, Observation::not_sent);
+  if (is_look_up(request.operation)) {
+    if (fate == Fate::limited) return answer_to(request, Observation::rate_limited);
+    if (fate == Fate::failed_500) return answer_to(request, Observation::server_error);
+    return look_up(request);
+  }
+  if (fate == Fate::late) {
+    late_.push_back({request, now.plus(late_by)});
+    return answer_to(request, Observation::broken);
+  }
+  ExternalAnswer answer = arrive(request, fate, now);
+  if (fate != Fate::resent) return answer;
+  answer = arrive(request, Fate::ok, now);
+  answer.single_wire_send = false;
+  return answer;
+}
+
+void FakeProvider::deliver_late(Timestamp now) {
+  for (const auto& late : std::exchange(late_, {})) {
+    if (now < late.at) {
+      late_.push_back(late);
+    } else {
+      (void)arrive(late.request, Fate::ok, late.at);  // nobody waits for the answer any more
+    }
+  }
+}
+
+ExternalAnswer FakeProvider::arrive(const ExternalRequest& request, Fate fate, Timestamp now) {
   wire_.push_back({request.operation, request.key.value(), request.target, request.params});
   if (fate == Fate::limited) return answer_to(request, Observation::rate_limited);
+  if (fate == Fate::unauthorized) return answer_to(request, Observation::unauthorized);
+  if (fate == Fate::invalid) return answer_to(request, Observation::invalid_request);
+  if (fate == Fate::in_use) return answer_to(request, Observation::key_in_use);
+  if (fate == Fate::gateway_before) return answer_to(request, Observation::gateway_error);
   const auto found = keys_.find(request.key.value());
-  if (found != keys_.end() && now.ms - found->second.at.ms < retention_.count()) {
-    if (found->second.digest != digest_of(request)) {
-      return answer_to(request, Observation::key_mismatch);
-    }
-    if (fate == Fate::lost_after) return answer_to(request, Observation::broken);
-    return found->second.answer;
+  const bool known = found != keys_.end() && now.ms - found->second.at.ms < retention_.count();
+  if (known && found->second.digest != digest_of(request)) {
+    return answer_to(request, Observation::key_mismatch);
   }
   ExternalAnswer answer;
-  if (fate == Fate::failed_500) {
-    answer = answer_to(request, Observation::server_error);
+  if (known) {
+    answer = found->second.answer;
   } else {
-    answer = execute(request, fate, now);
+    const bool fails = fate == Fate::failed_500;
+    answer = fails ? answer_to(request, Observation::server_error) : execute(request, fate, now);
     if (fate == Fate::saved_500) answer = answer_to(request, Observation::server_error);
+    keys_[request.key.value()] = Saved{digest_of(request), answer, now};
   }
-  keys_[request.key.value()] = Saved{digest_of(request), answer, now};
   if (fate == Fate::lost_after) return answer_to(request, Observation::broken);
+  if (fate == Fate::gateway_after) return answer_to(request, Observation::gateway_error);
+  if (fate == Fate::bad_body) return answer_to(request, Observation::bad_body);
+  if (fate == Fate::wrong_amount) {
+    for (auto& object : answer.objects) object.amount_minor += 1;
+  }
   return answer;
 }
 
 ExternalAnswer FakeProvider::execute(const ExternalRequest& request, Fate fate, Timestamp now) {
   if (request.operation == Operation::create_charge) return charge(request, fate, now);
-  if (request.operation == Operation::create_intent) return create(request, now);
-  return confirm(request, fate);
+  if (request.operation != Operation::create_intent) return confirm(request, request.target, fate);
+  ExternalAnswer created = create(request, now);
+  if (value_of(request.params, "confirm") != "true") return created;
+  return confirm(request, created.objects.front().id, fate);
 }
 
 ExternalAnswer FakeProvider::charge(const ExternalRequest& request, Fate fate, Timestamp now) {
-  if (fate == Fate::declined) {
-    ExternalAnswer answer = answer_to(request, Observation::declined);
-    answer.code = "card_declined";
-    answer.decline_code = "insufficient_funds";
-    return answer;
-  }
   ProviderObject object = object_from(request, now);
   object.object = "charge";
   object.id = "ch_" + std::to_string(next_id_++);
-  object.status = "succeeded";
+  if (fate == Fate::declined) {
+    refuse(object);
+    objects_[object.id] = object;
+    ExternalAnswer answer = answer_to(request, Observation::declined);
+    answer.code = object.failure_code;
+    answer.decline_code = object.decline_code;
+    return answer;
+  }
+  object.status = fate == Fate::processing ? "pending" : "succeeded";
   objects_[object.id] = object;
-  book(object, object.id, request.key.value());
+  if (object.status == "succeeded") book(object, object.id, request.key.value());
   return with_object(request, object);
 }
 
@@ -107,28 +147,67 @@ ExternalAnswer FakeProvider::create(const ExternalRequest& request, Timestamp no
   return with_object(request, object);
 }
 
-ExternalAnswer FakeProvider::confirm(const ExternalRequest& request, Fate fate) {
-  const auto found = objects_.find(request.target);
+ExternalAnswer FakeProvider::confirm(const ExternalRequest& request, const std::string& id,
+                                     Fate fate) {
+  const auto found = objects_.find(id);
   if (found == objects_.end()) return answer_to(request, Observation::not_found);
   ProviderObject& intent = found->second;
-  if (intent.status == "succeeded" || intent.status == "canceled") {
+  if (intent.status != "requires_confirmation" && intent.status != "requires_payment_method") {
     return answer_to(request, Observation::unexpected_state);
   }
   if (fate == Fate::declined) {
-    intent.status = "requires_payment_method";
-    intent.failure_charge = "ch_" + std::to_string(next_id_++);
-    intent.failure_code = "card_declined";
-    intent.decline_code = "insufficient_funds";
+    refuse(intent);
     ExternalAnswer answer = answer_to(request, Observation::declined);
     answer.code = intent.failure_code;
     answer.decline_code = intent.decline_code;
     answer.objects.push_back(intent);
     return answer;
   }
+  if (fate == Fate::processing || fate == Fate::requires_action) {
+    intent.status = fate == Fate::processing ? "processing" : "requires_action";
+    return with_object(request, intent);
+  }
   intent.status = "succeeded";
   intent.charge = "ch_" + std::to_string(next_id_++);
   book(intent, intent.charge, request.key.value());
   return with_object(request, intent);
+}
+
+void FakeProvider::refuse(ProviderObject& object) {
+  const bool intent = object.object == "payment_intent";
+  object.status = intent ? "requires_payment_method" : "failed";
+  object.failure_code = "card_declined";
+  object.decline_code = "insufficient_funds";
+  if (intent) object.failure_charge = "ch_" + std::to_string(next_id_++);
+}
+
+bool FakeProvider::has_processing() const {
+  return std::any_of(objects_.begin(), objects_.end(), [](const auto& o) {
+    return o.second.status == "processing" || o.second.status == "pending" ||
+           o.second.status == "requires_action";
+  });
+}
+
+void FakeProvider::finish_processing(bool paid) {
+  for (auto& [id, object] : objects_) {
+    const bool intent = object.status == "processing" || object.status == "requires_action";
+    if (!intent && object.status != "pending") continue;
+    if (!paid) {
+      refuse(object);
+      continue;
+    }
+    object.status = "succeeded";
+    if (intent) object.charge = "ch_" + std::to_string(next_id_++);
+    book(object, intent ? object.charge : object.id, "");
+  }
+}
+
+void FakeProvider::cancel_open_intents() {
+  for (auto& [id, object] : objects_) {
+    if (object.status == "requires_confirmation" || object.status == "requires_payment_method") {
+      object.status = "canceled";
+    }
+  }
 }
 
 ExternalAnswer FakeProvider::look_up(const ExternalRequest& request) const {
@@ -144,9 +223,12 @@ ExternalAnswer FakeProvider::look_up(const ExternalRequest& request) const {
   for (const auto& [id, object] : objects_) {
     if (object.object == kind && object.customer == value_of(request.params, "customer") &&
         object.created_s >= std::stoll(value_of(request.params, "created[gte]"))) {
-      answer.objects.insert(answer.objects.begin(), object);
+      answer.objects.push_back(object);
     }
   }
+  const auto number = [](const ProviderObject& o) { return std::stoi(o.id.substr(3)); };
+  std::sort(answer.objects.begin(), answer.objects.end(),
+            [&](const auto& a, const auto& b) { return number(a) > number(b); });
   return answer;
 }
 

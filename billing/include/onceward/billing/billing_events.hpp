@@ -57,6 +57,15 @@ struct LookUpOwed {
   Timestamp next_action_at;
   friend bool operator==(const LookUpOwed&, const LookUpOwed&) = default;
 };
+/// The owed look-up was made and shows nothing new of an obligation whose request is resolved. What
+/// is owed next, if anything, is owed at `next_action_at`.
+struct LookUpAnswered {
+  PeriodPurpose of;
+  Timestamp at;
+  std::string found;  ///< the object's status as the provider spells it; "absent" if none is ours
+  std::optional<Timestamp> next_action_at;
+  friend bool operator==(const LookUpAnswered&, const LookUpAnswered&) = default;
+};
 /// The obligation is to be called off as soon as no money-moving request is unresolved.
 struct CancelRequested {
   PeriodPurpose of;
@@ -105,11 +114,14 @@ struct RequestRejected {
 };
 /// What a look-up said about a request whose outcome is unknown.
 enum class LookedUp : std::uint8_t {
-  nothing,      ///< no look-up answered this
+  nothing,      ///< it was no look-up that answered
   absent,       ///< a complete list holds nothing of ours
   unpaid_same,  ///< the intent is unpaid and shows no refusal newer than the recorded one
+  failed,       ///< the look-up itself failed: nothing was learnt about the request
+  too_early,    ///< no success, but a send that moves money may still be running: proves nothing
 };
-/// The provider may or may not have acted on `key`.
+/// The provider may or may not have acted on `key`. `observation` and `code` are of the call that
+/// told so: the request itself, or a look-up.
 struct OutcomeUnknown {
   PeriodPurpose of;
   Timestamp at;
@@ -196,7 +208,7 @@ using BillingEvent =
                  PaymentIntentCreated, PaymentIntentCanceled, AttemptDeclined, RequestRejected,
                  OutcomeUnknown, BillingPending, BillingCompleted, BillingUncollectible,
                  BillingParked, BillingCapped, BillingCancelled, PeriodWaived, OperatorActed,
-                 EarlierSystemChecked>;
+                 EarlierSystemChecked, LookUpAnswered>;
 
 [[nodiscard]] const PeriodPurpose& subject_of(const BillingEvent& event);
 

@@ -21,15 +21,16 @@ struct RequestState {
   SentAt first_sent;
   SentAt last_sent;
   std::int64_t not_after_boottime_ms = 0;  ///< of the last send
-  std::uint32_t sends = 0;                 ///< of this key
+  std::uint32_t sends = 0;                 ///< of this attempt, whatever their keys
   std::uint32_t sends_since_look_up = 0;
-  bool open = true;       ///< no definitive answer yet
-  bool answered = false;  ///< the last send has an answer (or a definitive non-execution)
+  std::uint32_t failed_look_ups = 0;  ///< in a row
+  bool open = true;                   ///< no definitive answer yet
+  bool answered = false;  ///< the last send has an answer, or a look-up after it was answered
   /// Some send of this key may have executed and is not answered definitively.
   bool tainted = false;
-  bool pointless = false;  ///< the same key would only replay a saved error
+  bool pointless = false;  ///< the same key would only bring the same useless answer
   LookedUp looked_up = LookedUp::nothing;
-  std::string observation;  ///< of the newest answer, empty if none
+  std::string observation;  ///< of the answer to the last send, empty if none
 
   friend bool operator==(const RequestState&, const RequestState&) = default;
 };

@@ -14,7 +14,7 @@ enum class ResumeAction : std::uint8_t {
   send_same_key,         ///< the provider still remembers the key: it answers or executes once
   send_next_generation,  ///< a second send provably cannot take money twice
   look_up,               ///< read the provider's state first
-  wait_until_quiet,      ///< a request of ours may still be running there
+  wait_until_quiet,      ///< a request of ours may still be running there: look up again then
   park,                  ///< nothing automatic is safe
 };
 [[nodiscard]] std::string_view to_text(ResumeAction action) noexcept;
@@ -39,9 +39,11 @@ struct ResumeFacts {
 /// | --- | --- |
 /// | any | untainted: same key |
 /// | any | young, not pointless, burst left: same key |
+/// | any | looked up too early: quiet → look up, else wait |
 /// | create | list holds nothing of ours: next generation (an orphan takes no money) |
 /// | confirm | intent unpaid: quiet → next generation on the same intent, else wait |
 /// | charge, one step | list holds nothing: absence is no proof: quiet → park, else wait |
+/// | one step | its intent is known and unpaid: as confirm, of that intent |
 /// | cancel | intent unpaid or gone: same key while young, else next generation |
 /// | refund | as charge |
 /// | any | otherwise: look up |
