@@ -10,20 +10,6 @@ std::int64_t limit_of(std::int64_t base, CapFactor factor) {
   return cap_limit(Money{base, Currency{}}, factor).minor;
 }
 
-TEST(CapFactorText, ReadsPlainDecimals) {
-  EXPECT_EQ(parse_cap_factor("1.10").value(), (CapFactor{110, 100}));
-  EXPECT_EQ(parse_cap_factor("1").value(), (CapFactor{1, 1}));
-  EXPECT_EQ(parse_cap_factor("2.0001").value(), (CapFactor{20'001, 10'000}));
-  EXPECT_EQ(parse_cap_factor("100").value(), (CapFactor{100, 1}));
-}
-
-TEST(CapFactorText, RefusesEverythingElse) {
-  for (const char* text : {"", ".", "1.", ".5", "0.99", "0", "-1", "+1", "1e1", "1,1", "100.0001",
-                           "1.00001", "1.1.1", " 1", "nan", "9999"}) {
-    EXPECT_FALSE(parse_cap_factor(text)) << text;
-  }
-}
-
 TEST(CapLimitOf, RoundsUpToAWholeMinorUnit) {
   EXPECT_EQ(limit_of(1000, {110, 100}), 1100);
   EXPECT_EQ(limit_of(1001, {110, 100}), 1102);
