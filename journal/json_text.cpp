@@ -14,6 +14,12 @@ constexpr bool is_hex(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
+/// Most text is plain: printable ASCII that no rule singles out.
+constexpr bool is_plain(char c) {
+  return c >= ' ' && c != '"' && c != '\\';  // char is signed: bytes from 0x80 are below ' '
+}
+static_assert(!is_plain(static_cast<char>(0x80)) && is_plain('\x7f'));
+
 /// Length of the well-formed UTF-8 sequence at the start of `text`; 0 if there is none.
 std::size_t utf8_sequence(std::string_view text) noexcept {
   const auto byte = [text](std::size_t at) { return static_cast<unsigned char>(text[at]); };
@@ -131,7 +137,9 @@ class Recognizer {
 
   bool string() {
     if (!take('"')) return false;
-    while (at_ < text_.size()) {
+    for (;;) {
+      while (at_ < text_.size() && is_plain(text_[at_])) ++at_;
+      if (at_ == text_.size()) return false;
       const char c = text_[at_];
       if (c == '"') {
         ++at_;
@@ -147,7 +155,6 @@ class Recognizer {
         at_ += length;
       }
     }
-    return false;
   }
 
   bool escape() {
@@ -170,6 +177,10 @@ class Recognizer {
 
 bool is_stored_text(std::string_view text) noexcept {
   for (std::size_t at = 0; at < text.size();) {
+    if (is_plain(text[at])) {
+      ++at;
+      continue;
+    }
     if (text[at] == '\0') return false;
     const std::size_t length = utf8_sequence(text.substr(at));
     if (length == 0) return false;

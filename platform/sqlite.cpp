@@ -35,6 +35,12 @@ Error describe(sqlite3* connection, int result_code, std::string_view attempted)
   return Error{error_code_of(result_code), std::move(context)};
 }
 
+/// Without its statistics SQLite takes no process-wide lock for each piece of memory. It refuses
+/// this if somebody in the process used it before; then nothing changes.
+void configure_once() {
+  [[maybe_unused]] static const int outcome = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 /// Length as SQLite takes it; texts and blobs beyond 2 GiB are refused by every caller long before.
 int length_of(std::size_t size) {
   ONCEWARD_CHECK(size <= static_cast<std::size_t>(std::numeric_limits<int>::max()),
@@ -135,6 +141,7 @@ void SqliteConnection::Closer::operator()(sqlite3* connection) const noexcept {
 }
 
 Result<SqliteConnection> SqliteConnection::open(const SqliteOptions& options) {
+  configure_once();
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
   switch (options.open) {
     case SqliteOpen::create:

@@ -118,9 +118,10 @@ Result<Unit> CapTables::write_reservation(const CapChanges::Reservation& entry) 
         ->bind(key.period.text(), key.customer.value(), key.purpose.value(), entry.attempt)
         .run();
   }
-  return statements_.put_reservation
-      ->bind(key.period.text(), key.customer.value(), key.purpose.value(), entry.attempt,
-             text_of(entry.now->state), entry.now->amount.minor, entry.now->amount.currency.text())
+  auto& put = entry.before ? *statements_.update_reservation : *statements_.insert_reservation;
+  return put
+      .bind(key.period.text(), key.customer.value(), key.purpose.value(), entry.attempt,
+            text_of(entry.now->state), entry.now->amount.minor, entry.now->amount.currency.text())
       .run();
 }
 

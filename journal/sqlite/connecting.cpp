@@ -23,14 +23,14 @@ constexpr std::array<Setting, 9> writer_settings = {{
     // Hot pages are written to the database file once per checkpoint, not once per group.
     {"PRAGMA wal_autocheckpoint = 4000", "PRAGMA wal_autocheckpoint", "4000"},
     {"PRAGMA journal_size_limit = 67108864", "PRAGMA journal_size_limit", "67108864"},
-    {"PRAGMA cache_size = -8000", "PRAGMA cache_size", "-8000"},
+    {"PRAGMA cache_size = -16000", "PRAGMA cache_size", "-16000"},
     {"PRAGMA recursive_triggers = ON", "PRAGMA recursive_triggers", "1"},  // also for REPLACE
     {"PRAGMA encoding", "PRAGMA encoding", "UTF-8"},
 }};
 
 constexpr std::array<Setting, 2> reader_settings = {{
     {"PRAGMA query_only = ON", "PRAGMA query_only", "1"},
-    {"PRAGMA cache_size = -4000", "PRAGMA cache_size", "-4000"},
+    {"PRAGMA cache_size = -8000", "PRAGMA cache_size", "-8000"},
 }};
 
 template <std::size_t Count>

@@ -113,9 +113,25 @@ Result<Epoch> HistoryReader::epoch_for(const PersistenceId& id) {
 }
 
 Result<HistoryReader::Found> HistoryReader::find(const PersistenceId& id) {
-  auto found = find_many(std::span(&id, 1));
-  if (!found.has_value()) return Unexpected{std::move(found).error()};
-  return found->front();
+  const auto epoch = epoch_for(id);
+  if (!epoch.has_value()) return Unexpected{epoch.error()};
+  Found found{0, {{}, {}, *epoch}};
+  auto read = for_each_row(
+      connection_, "SELECT id, last, head FROM entities WHERE persistence_id = ?1",
+      [&](const SqliteStatement& row) -> Result<Go> { return take_end(row, 0, found); },
+      id.value());
+  if (!read.has_value()) return Unexpected{std::move(read).error()};
+  return found;
+}
+
+/// Columns id, last, head of `entities` from `first` on.
+Result<Go> HistoryReader::take_end(const SqliteStatement& row, int first, Found& found) {
+  const auto head = read_digest(row, first + 2);
+  if (!head.has_value()) return Unexpected{head.error()};
+  found.entity = row.integer(first);
+  found.end.last = SequenceNr{static_cast<std::uint64_t>(row.integer(first + 1))};
+  found.end.head = *head;
+  return Go::on;
 }
 
 Result<std::vector<HistoryReader::Found>> HistoryReader::find_many(
@@ -137,13 +153,7 @@ Result<std::vector<HistoryReader::Found>> HistoryReader::find_many(
       "SELECT w.key, n.id, n.last, n.head FROM json_each(?1) w CROSS JOIN entities n ON "
       "n.persistence_id = w.value",
       [&](const SqliteStatement& row) -> Result<Go> {
-        Found& one = found.at(static_cast<std::size_t>(row.integer(0)));
-        auto head = read_digest(row, 3);
-        if (!head.has_value()) return Unexpected{std::move(head).error()};
-        one.entity = row.integer(1);
-        one.end.last = SequenceNr{static_cast<std::uint64_t>(row.integer(2))};
-        one.end.head = *head;
-        return Go::on;
+        return take_end(row, 1, found.at(static_cast<std::size_t>(row.integer(0))));
       },
       wanted);
   if (!read.has_value()) return Unexpected{std::move(read).error()};

@@ -11,6 +11,7 @@
 #include <onceward/journal/journal.hpp>
 #include <onceward/platform/sqlite.hpp>
 
+#include "journal/sqlite/query.hpp"
 #include "journal/sqlite/shared.hpp"
 
 namespace onceward::journal::sqlite {
@@ -39,6 +40,8 @@ class HistoryReader {
 
   [[nodiscard]] Result<Epoch> epoch_for(const PersistenceId& id);
   [[nodiscard]] Result<Found> find(const PersistenceId& id);
+  [[nodiscard]] static Result<Go> take_end(const platform::SqliteStatement& row, int first,
+                                           Found& found);
   [[nodiscard]] Result<std::vector<Found>> find_many(std::span<const PersistenceId> ids);
   void replay_batch(std::span<const PersistenceId> ids, const EventSink& sink, const Done& done);
 

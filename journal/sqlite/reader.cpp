@@ -17,7 +17,14 @@ namespace {
 const std::string select_row = "SELECT " + std::string(row_columns) + " FROM obligations o ";
 const std::string row_sql =
     select_row + "WHERE o.period = ?1 AND o.customer = ?2 AND o.purpose = ?3";
-const std::string rows_of_sql = select_row + "WHERE o.customer = ?1 ORDER BY o.period, o.purpose";
+// From period to period by the primary key: there are few periods and no index by customer.
+const std::string rows_of_sql =
+    "WITH RECURSIVE p (period) AS (SELECT min(period) FROM obligations UNION ALL "
+    "SELECT (SELECT min(period) FROM obligations WHERE period > p.period) FROM p "
+    "WHERE p.period IS NOT NULL) SELECT " +
+    std::string(row_columns) +
+    " FROM p CROSS JOIN obligations o ON o.period = p.period AND o.customer = ?1 "
+    "ORDER BY o.period, o.purpose";
 const std::string rows_sql = select_row +
                              "WHERE o.period = ?1 AND (o.customer, o.purpose) > (?2, ?3) "
                              "ORDER BY o.customer, o.purpose LIMIT ?4";

@@ -33,7 +33,8 @@ struct WriterStatements {
   Statement put_snapshot = nullptr;
 
   Statement find_reservation = nullptr;
-  Statement put_reservation = nullptr;
+  Statement insert_reservation = nullptr;
+  Statement update_reservation = nullptr;
   Statement erase_reservation = nullptr;
   Statement find_total = nullptr;
   Statement put_total = nullptr;

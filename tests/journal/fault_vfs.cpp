@@ -62,14 +62,24 @@ int verdict(FaultVfs::Operation operation, sqlite3_file* file, bool& is_torn) {
   if (script.seen < script.nth || script.seen > script.nth + script.more) return SQLITE_OK;
   ++script.failures;
   is_torn = script.is_torn;
-  return operation == FaultVfs::Operation::sync ? SQLITE_IOERR_FSYNC : SQLITE_IOERR_WRITE;
+  switch (operation) {
+    case FaultVfs::Operation::sync:
+      return SQLITE_IOERR_FSYNC;
+    case FaultVfs::Operation::write:
+      return SQLITE_IOERR_WRITE;
+    case FaultVfs::Operation::read:
+      return SQLITE_IOERR_READ;
+  }
+  return SQLITE_IOERR;
 }
 
 int shim_close(sqlite3_file* file) {
   return real(file)->pMethods->xClose(real(file));
 }
 int shim_read(sqlite3_file* file, void* bytes, int count, sqlite3_int64 at) {
-  return real(file)->pMethods->xRead(real(file), bytes, count, at);
+  bool is_torn = false;
+  const int code = verdict(FaultVfs::Operation::read, file, is_torn);
+  return code == SQLITE_OK ? real(file)->pMethods->xRead(real(file), bytes, count, at) : code;
 }
 int shim_write(sqlite3_file* file, const void* bytes, int count, sqlite3_int64 at) {
   bool is_torn = false;

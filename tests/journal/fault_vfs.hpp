@@ -13,7 +13,7 @@ class FaultVfs {
   /// Registers the VFS at the first call. Its name is for SqliteJournalOptions::vfs.
   static const char* name();
 
-  enum class Operation { sync, write };
+  enum class Operation { sync, write, read };
   /// From now on the `nth` matching operation (from 1) fails with an I/O error, and the `more`
   /// matching ones after it. A failed write with `is_torn` leaves the first half of its bytes.
   static void fail(Operation operation, const std::string& suffix, int nth, int more = 0,

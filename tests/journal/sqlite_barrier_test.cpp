@@ -178,6 +178,30 @@ TEST(SqliteBarrier, AFailedWriteLeavesNothingOfTheGroup) {
   EXPECT_GT(sum.absent_after_crash, 10);
 }
 
+TEST(SqliteReadFault, AFailedReadIsNeverTheEndOfAHistory) {
+  SqliteBackend backend;
+  const PersistenceId id = entity("a");
+  CommitUnit unit = unit_of(id, backend.journal().epoch_of(shard_of(id, SqliteBackend::shards)));
+  // Long enough that the history is read in many pages.
+  unit.events.assign(200, {{"E", 1}, '"' + std::string(2000, 'x') + '"'});
+  ASSERT_TRUE(is<Stored>(backend.journal().commit(std::span(&unit, 1)).at(0)));
+  backend.reopen();
+  int failed = 0;
+  for (int nth = 1; nth <= 100; nth += 3) {
+    const auto reader = backend.journal().reader().value();  // with nothing in its cache
+    FaultVfs::fail(Operation::read, "billing.db", nth);
+    std::uint64_t seen = 0;
+    const auto end = reader->replay(id, {}, [&](auto&&...) { return ++seen > 0; });
+    if (FaultVfs::failures() == 0) break;
+    FaultVfs::heal();
+    ++failed;
+    ASSERT_FALSE(end.has_value()) << "after " << seen << " events";
+    EXPECT_EQ(end.error().code, ErrorCode::store_io) << end.error().context;
+    EXPECT_TRUE(reader->replay(id, {}, [](auto&&...) { return true; }).has_value());
+  }
+  EXPECT_GT(failed, 10);
+}
+
 TEST(SqliteBarrier, WorksAgainWhenThereIsSpaceOnTheDisk) {
   SqliteBackend backend;
   SqliteJournal& journal = backend.journal();

@@ -201,6 +201,13 @@ TEST_F(SqliteOpenTest, IsReadWithoutTheLockLiveAndStopped) {
   EXPECT_FALSE(std::filesystem::exists(backend().directory().file("none.db")));
 }
 
+TEST_F(SqliteOpenTest, RefusesAFileSystemThatCannotHoldAWriteAheadLog) {
+  SqliteJournalOptions options = backend().options();
+  options.path = backend().directory().file("second.db");
+  options.vfs = "unix-none";  // SQLite's own, without the shared memory that the log needs
+  expect_refused(options, ErrorCode::store_io, {options.path, "journal_mode", "local file system"});
+}
+
 TEST_F(SqliteOpenTest, RefusesAStoreWithoutShards) {
   SqliteJournalOptions options = backend().options();
   options.path = backend().directory().file("second.db");

@@ -113,7 +113,8 @@ class SqliteConnection {
  public:
   /// Opens the file with extended result codes, the defensive mode (no writes behind the schema's
   /// back) and untrusted schema. SQLite reads the file lazily: what is wrong with its content shows
-  /// at the first statement.
+  /// at the first statement. The first open of a process switches SQLite's memory statistics off,
+  /// unless somebody else has used SQLite before.
   [[nodiscard]] static Result<SqliteConnection> open(const SqliteOptions& options);
 
   /// Runs one or several statements without parameters, ignoring rows; stops at the first failure.
