@@ -188,7 +188,8 @@ class RefusedStart(World):
                 self.refused(self.write_config(**change), 2, value)
 
     def test_file_that_is_no_store(self):
-        (self.directory / "billing.db").write_text("this is not a database, whatever its name\n" * 99)
+        text = "this is not a database, whatever its name\n" * 99
+        (self.directory / "billing.db").write_text(text)
         done = onceward("serve", "-c", str(self.write_config()), timeout=20)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("billing.db", done.stderr)
