@@ -1,7 +1,6 @@
 // mock_provider: the fastest payment provider that can be told apart from a real one: one thread,
-// epoll, everything in memory. Commits at arrival, answers after a set delay. For ratios only; the
-// simulator (`onceward sim`) is the one that behaves like a provider.
-//   mock_provider PORT [DELAY_MS]
+// epoll, in memory. For ratios only; the simulator (`onceward sim`) behaves like a provider.
+//   mock_provider PORT [DELAY_MS]       commits at arrival, answers after the delay
 //   POST /v1/charges · /v1/payment_intents[/{id}/confirm] · GET of the same · GET /stats · GET
 //   /dups POST /reset?delay=MS
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+// The table of answers; see the header. Rows are data, so that a test can walk all of them.
 #include <onceward/ingress/status_table.hpp>
 
 #include <algorithm>

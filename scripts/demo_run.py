@@ -185,7 +185,8 @@ def count_guards(requests, tally):
     tally["unknown_lookup"] = sum(
         1
         for r in requests
-        if r.get("method") == "GET" and r.get("path", "").startswith(("/v1/payment_intents", "/v1/charges"))
+        if r.get("method") == "GET"
+        and r.get("path", "").startswith(("/v1/payment_intents", "/v1/charges"))
     )
     return len(posts), len(sends)
 
@@ -281,7 +282,8 @@ def judge(options, directory, node, sim, planned, killed, history, tally):
     print("== guards that acted            times")
     for guard in ("stable_key", "in_progress", "issued_periods", "unknown_lookup"):
         print(f"   {guard:<28} {tally[guard]:5d}")
-    print(f"== journal verify: {'clean' if verify.returncode == 0 else verify.stdout + verify.stderr}")
+    findings = "clean" if verify.returncode == 0 else verify.stdout + verify.stderr
+    print(f"== journal verify: {findings}")
     print(f"charges {len(ledger)}  duplicates {duplicates}  unbilled {unbilled}  "
           f"foreign {strangers}  kills {killed}")  # fmt: skip
     report = pathlib.Path(options.report)
