@@ -147,6 +147,7 @@ Result<Unit> RunningNode::start_http() {
   auto tokens = read_tokens(config_);
   if (!tokens) return Unexpected{std::move(tokens).error()};
   api_options.tokens = std::move(*tokens);
+  api_options.mode = config_.provider.mode;
   auto api = ingress::HttpApi::start(
       std::move(api_options), ingress::HttpApiPorts{*runtime_, *journal_, *clock_, runs_.get(),
                                                     [this] { return not_ready(); }});

@@ -30,7 +30,8 @@ class HttpApi::Impl {
                  alarms,
                  keys,
                  under_way,
-                 options.acceptance_max.count()} {}
+                 options.acceptance_max.count(),
+                 options.mode} {}
 
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;

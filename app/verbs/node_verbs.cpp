@@ -24,8 +24,12 @@ ExitCode tell_problem(const Source& source, const NodeAnswer& answer) {
       {.http_status = answer.status, .code = code, .charge_state = charge_state});
 }
 
+bool is_asked_interactively() {
+  return isatty(STDIN_FILENO) != 0;
+}
+
 bool confirm(const std::string& question) {
-  if (isatty(STDIN_FILENO) == 0) return true;
+  if (!is_asked_interactively()) return true;
   std::fprintf(stderr, "%s [y/N] ", question.c_str());
   std::string line;
   std::getline(std::cin, line);

@@ -11,6 +11,8 @@ namespace onceward::app {
 /// returns its exit code.
 [[nodiscard]] ExitCode tell_problem(const Source& source, const NodeAnswer& answer);
 
+/// True if a person can be asked: standard input is a terminal.
+[[nodiscard]] bool is_asked_interactively();
 /// Asks on the terminal; without one the answer is yes, since nobody is there to be asked. False,
 /// and told, if it was declined.
 [[nodiscard]] bool confirm(const std::string& question);

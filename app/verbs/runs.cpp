@@ -84,8 +84,20 @@ Result<std::string> read_upload(const std::string& path) {
   return text.str();
 }
 
-/// Shows what the start of a run would do and asks; the plan is looked up by planning again, which
-/// finds an equal plan.
+/// What the start of a run would do, for the question before it: count and sum of the plan.
+Result<std::string> start_question(const Source& source, const StartOptions& options) {
+  auto client = NodeClient::open(source);
+  if (!client) return Unexpected{std::move(client).error()};
+  auto plan = client->ask({.path = "/v1/plans/" + url_part(options.plan)});
+  if (!plan) return Unexpected{std::move(plan).error()};
+  if (!plan->is_success() || !plan->body.is_object()) {
+    return fail(ErrorCode::not_found,
+                "there is no plan " + options.plan + "; make one with `onceward runs plan`");
+  }
+  return "Charge " + plan->text_at("to_bill") + " customers " +
+         totals_text(plan->body.as_object()) + " for " + plan->text_at("period") + "?";
+}
+
 ExitCode start_now(const Source& source, const StartOptions& options) {
   json::object body{{"period", options.period}, {"dry_run", false}, {"plan", options.plan}};
   NodeRequest request{
@@ -118,9 +130,11 @@ ExitCode runs_plan(const Source& source, const PlanOptions& options) {
 }
 
 ExitCode runs_start(const Source& source, const StartOptions& options) {
-  const std::string question = "Start the run of plan " + options.plan + " for " + options.period +
-                               "? Customers will be charged.";
-  if (!options.is_confirmed && !confirm(question)) return ExitCode::failed;
+  if (!options.is_confirmed && is_asked_interactively()) {
+    auto question = start_question(source, options);
+    if (!question) return report(question.error());
+    if (!confirm(*question)) return ExitCode::failed;
+  }
   return start_now(source, options);
 }
 

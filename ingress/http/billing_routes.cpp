@@ -34,6 +34,11 @@ Result<std::int64_t> parse_wait(const Query& query) {
   return fail(ErrorCode::invalid_argument, "wait must be a whole number of seconds, 0 to 60");
 }
 
+/// The provider's own names of test cards; real ids do not begin like this.
+bool is_test_method(const PaymentMethod& method) {
+  return method.value().rfind("pm_card_", 0) == 0;
+}
+
 platform::HttpResponse no_such_obligation(const ObligationKey& key) {
   Problem problem;
   problem.kind = ProblemKind::not_found;
@@ -189,6 +194,11 @@ void post_billing(Services& services, Call call) {
   if (call.request.body.size() > json_bytes_max) return call.answer(too_large());
   auto request = parse_bill_request(call.request);
   if (!request) return call.answer(bad_request(request.error()));
+  if (services.mode == Mode::live && is_test_method(request->payment_method)) {
+    return call.answer(bad_request(
+        {ErrorCode::invalid_argument,
+         "payment_method: pm_card_... are test cards, and this node is live; give a real one"}));
+  }
   bill(services, std::move(call), std::move(*request));
 }
 

@@ -21,6 +21,7 @@ struct Services {
   CallerKeys& keys;
   CommandsUnderWay& under_way;
   std::int64_t acceptance_ms_max = 0;
+  Mode mode = Mode::test;
 
   [[nodiscard]] Now now() const { return ports.clock.now(); }
 };

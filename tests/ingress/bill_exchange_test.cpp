@@ -130,6 +130,18 @@ TEST_F(BillExchangeTest, bad_body_is_400_and_does_not_use_up_the_key) {
   EXPECT_EQ(ask(post("k1")).status, 200);
 }
 
+TEST_F(BillExchangeTest, test_cards_are_refused_by_a_live_node_only) {
+  const std::string body = R"({"customer":"c","period":"2026-08","amount_minor":1,)"
+                           R"("currency":"usd","payment_method":"pm_card_visa"})";
+  EXPECT_EQ(ask(post("k1", body)).status, 200);
+  start({.tokens = {}, .mode = Mode::live});
+  const auto response = ask(post("k2", body));
+  EXPECT_EQ(response.status, 400);
+  EXPECT_NE(text_at(response, "detail").find("test cards"), std::string::npos);
+  EXPECT_EQ(runtime_.asked().size(), 1U);
+  EXPECT_EQ(ask(post("k3")).status, 200);
+}
+
 TEST_F(BillExchangeTest, every_status_has_the_code_of_the_table) {
   for (const auto status : all_obligation_statuses) {
     replies(billing::Told{.row = sound_row(status)});

@@ -1,12 +1,13 @@
 """The command line: output, exit codes and messages, with and without a node."""
 
 import json
-import pathlib
+import os
+import pty
 import signal
 import subprocess
 import unittest
 
-from world import ONCEWARD, PERIOD, World, call, free_port, onceward
+from world import ONCEWARD, PERIOD, World, free_port, onceward
 
 
 def bill_words(customer="cust_1", *more):
@@ -189,6 +190,28 @@ class WithNode(World):
         self.assertEqual(onceward("runs", "pause", run, *node).returncode, 4)
         self.assertEqual(onceward("runs", "show", "nope", *node).returncode, 3)
         self.assertEqual(len(self.ledger()), 20)
+
+    def test_start_on_a_terminal_shows_count_and_sum_and_asks(self):
+        csv = self.directory / "customers.csv"
+        csv.write_text("customer,amount_minor,currency,payment_method\n"
+                       "a,100,usd,pm_card_visa\nb,250,usd,pm_card_visa\n")  # fmt: skip
+        self.start_node(schedule__customers=str(csv))
+        node = ["--node", self.url]
+        plan = json.loads(onceward("runs", "plan", "--period", PERIOD, *node, "--json").stdout)
+        words = ["runs", "start", "--period", PERIOD, "--plan", plan["plan"], *node]
+        for answer, code in ((b"n\n", 1), (b"\n", 1), (b"y\n", 0)):
+            master, terminal = pty.openpty()
+            try:
+                os.write(master, answer)
+                done = subprocess.run([ONCEWARD, *words], stdin=terminal, capture_output=True,
+                                      text=True, timeout=30)  # fmt: skip
+            finally:
+                os.close(terminal)
+                os.close(master)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn("Charge 2 customers 3.50 usd", done.stderr)
+            runs = json.loads(onceward("runs", "list", *node, "--json").stdout)["runs"]
+            self.assertEqual(len(runs), 1 if code == 0 else 0)
 
     def test_watch_tells_by_exit_8_that_some_were_not_billed(self):
         csv = self.directory / "customers.csv"

@@ -33,6 +33,9 @@ struct Token {
 struct HttpApiOptions {
   /// Empty: nobody is asked, and everybody is one principal. Only for loopback.
   std::vector<Token> tokens;
+  /// With `live`, the provider's test payment methods (`pm_card_...`) are refused with 400: they
+  /// would be recorded and could never be charged.
+  Mode mode = Mode::test;
   /// Requests to bill inside the handler at once; one more is answered 503.
   std::size_t requests_max = 20'000;
   std::size_t reader_threads = 2;
