@@ -27,7 +27,8 @@ class JournalCapConformance : public JournalFixture<Backend> {
   }
   /// Reserved and settled of one bucket of 2026-08; {-1, -1} if it is not listed.
   Use use(const std::string& customer = "", const std::string& currency = "usd") {
-    for (const CapUse& use : *this->reader()->cap_use(period())) {
+    const auto uses = this->reader()->cap_use(period());
+    for (const CapUse& use : *uses) {
       if (use.customer.value() == customer && use.currency.text() == currency) {
         return {use.reserved_minor, use.settled_minor};
       }

@@ -28,7 +28,8 @@ class JournalCommitConformance : public JournalFixture<Backend> {
     const auto reader = this->reader();
     EXPECT_FALSE(*reader->mark("caller", "key-" + name, this->now));
     EXPECT_FALSE(*reader->snapshot(entity(name)));
-    for (const CapUse& use : *reader->cap_use(period())) {
+    const auto uses = reader->cap_use(period());
+    for (const CapUse& use : *uses) {
       EXPECT_NE(use.customer, CustomerId(name));
       EXPECT_EQ(use.reserved_minor, 0);
     }

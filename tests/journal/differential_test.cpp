@@ -99,7 +99,8 @@ std::vector<std::string> all_of(JournalReader& reader, Epoch epoch) {
     RowQuery query;
     query.period = period(text);
     add_rows("in ", reader.rows(query));
-    for (const CapUse& use : *reader.cap_use(query.period)) {
+    const auto uses = reader.cap_use(query.period);
+    for (const CapUse& use : *uses) {
       lines.push_back(std::string(text) + use.customer.value() + std::string(use.currency.text()) +
                       (use.limit_minor ? std::to_string(*use.limit_minor) : "-") + " " +
                       std::to_string(use.reserved_minor) + " " + std::to_string(use.settled_minor));
