@@ -122,7 +122,8 @@ class RunServiceTest : public ::testing::Test {
   }
   std::map<std::string, std::int64_t> limits() {
     std::map<std::string, std::int64_t> limits;
-    for (const auto& use : journal_->reader().value()->cap_use(period()).value()) {
+    const auto uses = journal_->reader().value()->cap_use(period());
+    for (const auto& use : uses.value()) {
       if (use.customer.value().empty() && use.limit_minor) {
         limits[std::string(use.currency.text())] = *use.limit_minor;
       }
