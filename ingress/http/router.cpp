@@ -114,7 +114,9 @@ void route(Services& services, const std::vector<Token>& tokens, const std::vect
     return answer(refusal(ProblemKind::no_such_route,
                           "this node has no such path; its routes begin with /v1/"));
   }
-  const std::string_view method = request.method == "HEAD" ? "GET" : request.method;
+  // Not `? "GET" : request.method`: that makes a temporary string, which the view would outlive.
+  std::string_view method = request.method;
+  if (method == "HEAD") method = "GET";
   const auto found = std::find_if(candidates.begin(), candidates.end(),
                                   [&](const Route* r) { return r->method == method; });
   if (found == candidates.end()) return answer(method_not_allowed(candidates));
