@@ -2,6 +2,7 @@
 #include "app/node.hpp"
 
 #include <atomic>
+#include <thread>
 #include <utility>
 
 #include <onceward/actors/runtime.hpp>
@@ -27,6 +28,8 @@ namespace {
 // Customer files come in over HTTP as one body.
 constexpr std::size_t upload_bytes_max = 64UL * 1024 * 1024;
 
+constexpr std::int64_t provider_time_wait_ms = 2'000;
+
 using provider::StripeProvider;
 using provider::simulator::Simulator;
 
@@ -47,6 +50,7 @@ class RunningNode final : public Node {
  private:
   Result<Unit> open_provider();
   Result<Unit> open_store();
+  void await_provider_time() const;
   Result<Unit> start_runtime();
   Result<Unit> start_http();
   void stop(std::chrono::milliseconds patience);
@@ -123,7 +127,18 @@ Result<Unit> RunningNode::open_store() {
   return ok();
 }
 
+// A request that is sent before the provider's time is known can later not be told young from old,
+// and would have to wait until it is certainly over. A provider that is down is not waited for
+// long.
+void RunningNode::await_provider_time() const {
+  const std::int64_t until_ms = platform::boottime_ms() + provider_time_wait_ms;
+  while (!provider_->provider_now() && platform::boottime_ms() < until_ms) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{2});
+  }
+}
+
 Result<Unit> RunningNode::start_runtime() {
+  await_provider_time();
   auto runs = make_run_service(config_, *journal_, *clock_);
   if (!runs) return Unexpected{std::move(runs).error()};
   runs_ = std::move(*runs);
