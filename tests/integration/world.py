@@ -4,6 +4,7 @@ on free loopback ports and in a directory of the test."""
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -20,9 +21,17 @@ PERIOD = "2026-08"
 
 
 def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+    """A port outside the range from which the kernel takes ports of outgoing connections: those
+    would be taken by somebody else between this call and the use."""
+    while True:
+        port = random.randrange(20000, 32000)
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
 
 
 def call(method, url, body=None, headers=None, timeout=40):
