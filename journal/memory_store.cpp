@@ -44,9 +44,7 @@ CapSum MemoryCaps::use(const std::string& period, const std::string& customer,
     return found == totals.end() ? CapSum{} : found->second;
   }
   CapSum sum;
-  const std::string_view first_purpose;
-  for (auto at = reservations.lower_bound(std::tuple(
-           std::string_view(period), std::string_view(customer), first_purpose, std::uint32_t{0}));
+  for (auto at = reservations.lower_bound(ReservationKey(period, customer, "", 0));
        at != reservations.end() && std::get<0>(at->first) == period &&
        std::get<1>(at->first) == customer;
        ++at) {
