@@ -51,14 +51,15 @@ class [[nodiscard]] Result {
     ONCEWARD_CHECK(has_value(), "value() of a Result that holds an error");
     return *std::get_if<0>(&state_);
   }
-  [[nodiscard]] T&& value() && {
+  /// From a temporary the value itself, never a reference into it: `for (auto& x : *f())` is safe.
+  [[nodiscard]] T value() && {
     ONCEWARD_CHECK(has_value(), "value() of a Result that holds an error");
     return std::move(*std::get_if<0>(&state_));
   }
   /// As value(), checks included.
   [[nodiscard]] T& operator*() & { return value(); }
   [[nodiscard]] const T& operator*() const& { return value(); }
-  [[nodiscard]] T&& operator*() && { return std::move(*this).value(); }
+  [[nodiscard]] T operator*() && { return std::move(*this).value(); }
   [[nodiscard]] T* operator->() { return &value(); }
   [[nodiscard]] const T* operator->() const { return &value(); }
 
@@ -67,7 +68,7 @@ class [[nodiscard]] Result {
     ONCEWARD_CHECK(!has_value(), "error() of a Result that holds a value");
     return *std::get_if<1>(&state_);
   }
-  [[nodiscard]] Error&& error() && {
+  [[nodiscard]] Error error() && {
     ONCEWARD_CHECK(!has_value(), "error() of a Result that holds a value");
     return std::move(*std::get_if<1>(&state_));
   }
