@@ -35,26 +35,26 @@ std::string Odometer::schedule() const {
 }
 
 BillingWorld::BillingWorld(const WorldOptions& options, Odometer& chooser)
-    : options_(options),
+    : CustomerPump(options.policy, CustomerId{"cust_1"}),
+      options_(options),
       chooser_(chooser),
-      type_(billing::billing_entity_type(options.policy)),
       key_{CustomerId{"cust_1"}, *BillingPeriod::parse("2026-08"), Purpose{"subscription"}},
       now_(*parse_iso("2026-09-01T00:00:00Z")),
       crashes_left_(options.crashes),
       faults_left_(options.faults),
       duplicates_left_(options.duplicates),
-      ambiguities_left_(options.ambiguities) {
-  journal_.script([this] {
-    if (ambiguities_left_ == 0) return journal::CommitFate::normal;
-    const int fate = chooser_.choose("ambiguous commit", 3);
-    if (fate > 0) --ambiguities_left_;
-    return static_cast<journal::CommitFate>(fate);
-  });
+      ambiguities_left_(options.ambiguities) {}
+
+journal::CommitFate BillingWorld::fate_of_commit() {
+  if (ambiguities_left_ == 0) return journal::CommitFate::normal;
+  const int fate = chooser_.choose("ambiguous commit", 3);
+  if (fate > 0) --ambiguities_left_;
+  return static_cast<journal::CommitFate>(fate);
 }
 
-bool BillingWorld::crashes_here(const char* label) {
+bool BillingWorld::dies(const char* place) {
   ++crash_points_;
-  if (crashes_left_ == 0 || chooser_.choose(label, 2) == 0) return false;
+  if (crashes_left_ == 0 || chooser_.choose(place, 2) == 0) return false;
   --crashes_left_;
   stop();
   now_ = now_.plus(options_.downtime);
@@ -62,101 +62,13 @@ bool BillingWorld::crashes_here(const char* label) {
   return true;
 }
 
-void BillingWorld::stop() {
-  machine_.reset();
-  inputs_.clear();
-  outputs_.clear();
-  answers_in_hand_.clear();
-  commands_in_hand_.clear();
-  permits_out_ = 0;
-}
-
-StepContext BillingWorld::context() const {
-  Now now{now_, boottime_ms_, boot_, now_};
-  return StepContext{now, false};
-}
-
-void BillingWorld::start() {
-  const PersistenceId id = customer_persistence_id(key_.customer);
-  // A fresh process raises the epoch before it reads; this also resolves an unknown commit.
-  const auto raised = journal_.barrier();
-  ONCEWARD_CHECK(raised.has_value(), "the memory journal's barrier succeeds");
-  machine_ = type_.create({id, ShardNr{}, Incarnation{++incarnation_}, WriterId{"world"}});
-  auto reader = journal_.reader();
-  ONCEWARD_CHECK(reader.has_value(), "the memory journal has readers");
-  std::vector<StoredEvent> events;
-  auto end = (*reader)->replay(id, SequenceNr{}, [&events](const PersistenceId&, StoredEvent&& e) {
-    events.push_back(std::move(e));
-    return true;
-  });
-  ONCEWARD_CHECK(end.has_value(), "the memory journal replays");
-  step(input::Replayed{std::move(events)});
-  for (auto& answer : std::exchange(answers_in_hand_, {})) {
-    step(input::CallAnswered{std::move(answer)});
-  }
-  for (auto& command : std::exchange(commands_in_hand_, {})) step(std::move(command));
-  step(input::RecoveryDone{end->last, end->head, end->epoch});
-}
-
-void BillingWorld::step(Input input) {
-  if (!machine_ || machine_->is_stopped()) return;
-  StepContext ctx = context();
-  ctx.permit_offered = std::holds_alternative<input::Command>(input) ||
-                       std::holds_alternative<input::CallAnswered>(input) ||
-                       std::holds_alternative<input::RecoveryDone>(input) ||
-                       std::holds_alternative<input::Wake>(input);
-  if (ctx.permit_offered) ++permits_out_;
-  std::vector<Output> outputs;
-  machine_->step(std::move(input), ctx, outputs);
-  for (auto& output : outputs) outputs_.push_back(std::move(output));
-}
-
-void BillingWorld::perform(Output output) {
-  if (auto* commit_out = std::get_if<output::Commit>(&output)) {
-    commit(std::move(*commit_out));
-  } else if (auto* call_out = std::get_if<output::Call>(&output)) {
-    call(std::move(*call_out));
-  } else if (const auto* acquire = std::get_if<output::AcquirePermit>(&output)) {
-    ++permits_out_;
-    inputs_.push_back(input::PermitGranted{acquire->incarnation});
-  } else if (std::holds_alternative<output::ReleasePermit>(output)) {
-    --permits_out_;
-  } else if (auto* reply = std::get_if<output::Reply>(&output)) {
-    if (crashes_here("before reply")) return;
-    check_reply(*std::any_cast<billing::BillingReply>(&reply->reply));
-  } else if (auto* stopped = std::get_if<output::Stop>(&output)) {
-    if (stopped->why == output::Stop::Why::quarantine) {
-      broken_ = "quarantined: " + stopped->error.context;
-    }
-    answers_in_hand_ = std::move(stopped->answers_in_hand);
-    commands_in_hand_ = std::move(stopped->commands_in_hand);
-    machine_.reset();
-  }
-}
-
-void BillingWorld::commit(output::Commit commit) {
-  if (crashes_here("before commit")) return;
-  auto answers = journal_.commit({&commit.unit, 1});
-  if (crashes_here("after commit")) return;
-  inputs_.push_back(input::CommitAnswered{commit.incarnation, std::move(answers.front())});
-}
-
-void BillingWorld::call(output::Call call) {
-  --permits_out_;
-  if (crashes_here("before send")) return;
-  // Every POST has its committed RequestStarted: read it back as the wire sees the request.
-  Fate fate = Fate::ok;
-  if (faults_left_ > 0 && !is_look_up(call.request.operation)) {
-    const int options = static_cast<int>(options_.fates.size()) + 1;
-    const int chosen = chooser_.choose("fault", options);
-    if (chosen > 0) {
-      --faults_left_;
-      fate = options_.fates[static_cast<std::size_t>(chosen - 1)];
-    }
-  }
-  ExternalAnswer answer = provider_.handle(call.request, fate, now_);
-  if (crashes_here("after provider")) return;
-  inputs_.push_back(input::CallAnswered{std::move(answer)});
+Fate BillingWorld::fate_of(const ExternalRequest& request) {
+  if (faults_left_ == 0 || is_look_up(request.operation)) return Fate::ok;
+  const int options = static_cast<int>(options_.fates.size()) + 1;
+  const int chosen = chooser_.choose("fault", options);
+  if (chosen == 0) return Fate::ok;
+  --faults_left_;
+  return options_.fates[static_cast<std::size_t>(chosen - 1)];
 }
 
 void BillingWorld::send_command() {
@@ -169,24 +81,16 @@ void BillingWorld::send_command() {
   step(input::Command{billing::BillingCommand{bill}, ReplyTo{1}, false});
 }
 
-std::optional<ObligationRow> BillingWorld::row() const {
-  auto& journal = const_cast<journal::MemoryJournal&>(journal_);
-  if (journal.barrier_pending()) return std::nullopt;
-  auto reader = journal.reader();
-  auto row = (*reader)->row(key_);
-  return row ? *row : std::nullopt;
-}
-
-void BillingWorld::check_reply(const billing::BillingReply& reply) {
+void BillingWorld::told(ReplyTo /*to*/, const billing::BillingReply& reply, bool /*last*/) {
   replies_.push_back(reply);
-  const auto* told = std::get_if<billing::Told>(&reply);
-  if (told == nullptr) return;
-  if (told->row.status == ObligationStatus::completed &&
-      (provider_.ledger().size() != 1 || provider_.ledger()[0].charge != told->row.charge_id)) {
+  const auto* answer = std::get_if<billing::Told>(&reply);
+  if (answer == nullptr) return;
+  if (answer->row.status == ObligationStatus::completed &&
+      (provider_.ledger().size() != 1 || provider_.ledger()[0].charge != answer->row.charge_id)) {
     broken_ = "a reply says completed without exactly that charge in the ledger";
   }
   const auto stored = row();
-  if (stored && told->row.updated_at > stored->updated_at)
+  if (stored && answer->row.updated_at > stored->updated_at)
     broken_ = "a reply ran ahead of the store";
 }
 
@@ -198,7 +102,7 @@ bool BillingWorld::wake_if_due() {
     boottime_ms_ += open->next_action_at->ms - now_.ms;
     now_ = *open->next_action_at;
   }
-  if (!machine_) start();
+  if (!is_up()) start();
   step(input::Wake{});
   return true;
 }
@@ -209,7 +113,7 @@ void BillingWorld::run() {
   send_command();
   for (int steps = 0; steps < steps_max && broken_.empty(); ++steps) {
     if (provider_.ledger().size() > 1) broken_ = "charged twice";
-    if (!machine_) {
+    if (!is_up()) {
       start();
       // The caller of a command without a real answer asks again with the same ids.
       if (replies_.empty() || std::holds_alternative<billing::TurnedDown>(replies_.back())) {
@@ -236,8 +140,7 @@ void BillingWorld::run() {
 
 std::string BillingWorld::verdict() const {
   if (!broken_.empty()) return broken_;
-  auto reader = const_cast<journal::MemoryJournal&>(journal_).reader();
-  const auto verified = recovery::verify(**reader, nullptr);
+  const auto verified = recovery::verify(*reader(), nullptr);
   if (!verified) return "verify failed: " + verified.error().context;
   if (!verified->differences.empty()) {
     return verified->differences[0].where + ": " + verified->differences[0].what;

@@ -1,18 +1,12 @@
-// BillingWorld: one customer's machine, a memory journal and a fake provider in virtual time, with
-// a chooser that asks at every point whether the process dies there. Used to enumerate schedules.
+// BillingWorld: one obligation in virtual time, with a chooser that asks at every point whether the
+// process dies there. Used to enumerate schedules.
 #pragma once
 
-#include <deque>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include <onceward/billing/billing_entity.hpp>
-#include <onceward/journal/memory_journal.hpp>
-
-#include "tests/support/fake_provider.hpp"
+#include "tests/support/customer_pump.hpp"
 
 namespace onceward::testing {
 
@@ -47,7 +41,7 @@ struct WorldOptions {
   std::int64_t amount_minor = 4990;
 };
 
-class BillingWorld {
+class BillingWorld final : public CustomerPump {
  public:
   BillingWorld(const WorldOptions& options, Odometer& chooser);
 
@@ -55,44 +49,30 @@ class BillingWorld {
   void run();
   /// Empty if all invariants hold; else what is broken.
   [[nodiscard]] std::string verdict() const;
-  [[nodiscard]] const FakeProvider& provider() const { return provider_; }
-  [[nodiscard]] std::optional<ObligationRow> row() const;
+  [[nodiscard]] std::optional<ObligationRow> row() const { return CustomerPump::row(key_); }
   [[nodiscard]] int crash_points() const { return crash_points_; }
   [[nodiscard]] const std::vector<billing::BillingReply>& replies() const { return replies_; }
 
  private:
-  bool crashes_here(const char* label);
-  void start();
-  void stop();
-  void step(Input input);
-  void perform(Output output);
-  void commit(output::Commit commit);
-  void call(output::Call call);
+  bool dies(const char* place) override;
+  Fate fate_of(const ExternalRequest& request) override;
+  journal::CommitFate fate_of_commit() override;
+  [[nodiscard]] Now now() const override { return {now_, boottime_ms_, 1, now_}; }
+  [[nodiscard]] Timestamp true_now() const override { return now_; }
+  void told(ReplyTo to, const billing::BillingReply& reply, bool last) override;
+  void quarantined(const std::string& why) override { broken_ = "quarantined: " + why; }
+
   bool wake_if_due();
   void send_command();
-  [[nodiscard]] StepContext context() const;
-  void check_reply(const billing::BillingReply& reply);
 
   WorldOptions options_;
   Odometer& chooser_;
-  EntityType type_;
   ObligationKey key_;
-  journal::MemoryJournal journal_;
-  FakeProvider provider_;
   Timestamp now_;
   std::int64_t boottime_ms_ = 1'000'000;
-  std::uint64_t boot_ = 1;
-  std::uint64_t incarnation_ = 0;
-  std::unique_ptr<Machine> machine_;
-  std::deque<Input> inputs_;
-  std::deque<Output> outputs_;
-  std::vector<ExternalAnswer> answers_in_hand_;
-  std::vector<input::Command> commands_in_hand_;
   int crashes_left_, faults_left_, duplicates_left_, ambiguities_left_;
   int crash_points_ = 0;
-  int permits_out_ = 0;
   std::vector<billing::BillingReply> replies_;
-  std::string broken_;
 };
 
 }  // namespace onceward::testing

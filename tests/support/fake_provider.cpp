@@ -91,6 +91,7 @@ ExternalAnswer FakeProvider::arrive(const ExternalRequest& request, Fate fate, T
   if (fate == Fate::gateway_before) return answer_to(request, Observation::gateway_error);
   const auto found = keys_.find(request.key.value());
   const bool known = found != keys_.end() && now.ms - found->second.at.ms < retention_.count();
+  if (found != keys_.end() && !known) ++expired_keys_used_;
   if (known && found->second.digest != digest_of(request)) {
     return answer_to(request, Observation::key_mismatch);
   }

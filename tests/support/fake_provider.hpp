@@ -75,6 +75,8 @@ class FakeProvider {
   [[nodiscard]] const std::vector<LedgerRow>& ledger() const { return ledger_; }
   [[nodiscard]] const std::vector<WireRow>& wire() const { return wire_; }
   [[nodiscard]] int open_intents() const;
+  /// Keys that were executed, forgotten and then came again: each would be a second execution.
+  [[nodiscard]] int expired_keys_used() const { return expired_keys_used_; }
 
  private:
   struct Saved {
@@ -102,6 +104,7 @@ class FakeProvider {
   std::vector<WireRow> wire_;
   std::vector<Late> late_;
   int next_id_ = 1;
+  int expired_keys_used_ = 0;
 };
 
 /// The value of one parameter or metadata member; empty if absent.
