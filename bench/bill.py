@@ -2,7 +2,10 @@
 """Bills N customers with `limit` and with `onceward`, in turn, against the same mock provider, and
 prints the ratios. Figures of one run belong together: absolute values depend on the machine.
 
-Usage: bench/bill.py [--build DIR] [--customers 5000] [--rounds 5] [--delay MS] [--recovery]
+Usage: bench/bill.py [--build DIR] [--customers 5000] [--rounds 5] [--delay MS]
+                     [--recovery [--history MONTHS]]
+--recovery kills the node at 40 % of the run and times a fresh one to the end of it; with --history
+the store holds that many months of the same customers before, and both times are printed.
 Needs a release build (cmake --preset release && cmake --build --preset release).
 """
 
@@ -23,6 +26,15 @@ import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PERIOD = "2026-08"
+
+
+def months_before(period, count):
+    """The `count` months before `period`, oldest first."""
+    year, month = map(int, period.split("-"))
+    index = year * 12 + month - 1
+    return [f"{i // 12}-{i % 12 + 1:02d}" for i in range(index - count, index)]
+
+
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -134,19 +146,19 @@ level = "warn"
     def wait_ready(self):
         wait_for(f"http://127.0.0.1:{self.admin}/readyz")
 
-    def plan(self):
+    def plan(self, period=PERIOD):
         return http(
             "POST",
             self.url + "/v1/runs",
-            json.dumps({"period": PERIOD, "dry_run": True}).encode(),
+            json.dumps({"period": period, "dry_run": True}).encode(),
             {"Content-Type": "application/json"},
         )["plan"]
 
-    def start(self, plan):
+    def start(self, plan, period=PERIOD):
         return http(
             "POST",
             self.url + "/v1/runs",
-            json.dumps({"period": PERIOD, "dry_run": False, "plan": plan}).encode(),
+            json.dumps({"period": period, "dry_run": False, "plan": plan}).encode(),
             {"Content-Type": "application/json"},
         )
 
@@ -225,7 +237,7 @@ def run_onceward(program, mock, customers):
         shutil.rmtree(directory)
 
 
-def run_recovery(program, mock, customers):
+def run_recovery(program, mock, customers, history):
     """Kills the node at 40 % and times a fresh one from start to the end of the run."""
     mock.reset()
     directory = tempfile.mkdtemp(prefix="onceward-bench-")
@@ -233,6 +245,9 @@ def run_recovery(program, mock, customers):
         csv = f"{directory}/customers.csv"
         write_customers(csv, customers)
         node = Node(program, directory, mock.url, csv)
+        for month in months_before(PERIOD, history):
+            wait_completed(node, node.start(node.plan(month), month)["id"])
+        mock.reset()  # it counts charges by customer
         run = node.start(node.plan())
         while mock.stats()["charges"] < 0.4 * customers:
             time.sleep(0.002)
@@ -259,6 +274,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--delay", type=float, default=0)
     parser.add_argument("--recovery", action="store_true")
+    parser.add_argument("--history", type=int, default=0)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     build = pathlib.Path(options.build)
@@ -268,10 +284,15 @@ def main():
     mock = Mock(str(build / "bench/mock_provider"), options.delay)
     try:
         if options.recovery:
-            seconds = [
-                run_recovery(onceward, mock, options.customers) for _ in range(options.rounds)
-            ]
-            print(f"finish {options.customers} after kill at 40 %: {median(seconds):.2f} s")
+            for history in sorted({0, options.history}):
+                seconds = median(
+                    run_recovery(onceward, mock, options.customers, history)
+                    for _ in range(options.rounds)
+                )
+                print(
+                    f"finish {options.customers} after kill at 40 %, {history} months before: "
+                    f"{seconds:.2f} s"
+                )
             return
         rows = []
         for number in range(options.rounds):
