@@ -229,7 +229,10 @@ BillingEntity::Decided BillingEntity::decide(const State& state, const Command& 
   if (const auto* bill = std::get_if<BillCustomer>(&command)) {
     return decide_bill(policy_, state, *bill, context);
   }
-  return decide_look_again(policy_, state, std::get<LookAgain>(command), context);
+  if (const auto* look = std::get_if<LookAgain>(&command)) {
+    return decide_look_again(policy_, state, *look, context);
+  }
+  return answer_only(Refused{"hints and refunds are not served yet"});
 }
 
 BillingEntity::Decided BillingEntity::resume(const State& state, const Context& context) const {

@@ -61,11 +61,9 @@ struct Classify {
   }
   Classified operator()(const TurnedDown& turned_down) const { return classify(turned_down.why); }
   Classified operator()(const Refused&) const { return {Standing::left, RunOutcome::refused}; }
-  // A run gives no caller key and looks at nothing; an entity that answers so has refused.
-  Classified operator()(const CallerKeyReused&) const {
-    return {Standing::left, RunOutcome::refused};
-  }
-  Classified operator()(const NoSuchObligation&) const {
+  // A run only bills and gives no caller key: an entity that answers anything else has refused.
+  template <class OtherReply>
+  Classified operator()(const OtherReply&) const {
     return {Standing::left, RunOutcome::refused};
   }
 };

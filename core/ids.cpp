@@ -13,6 +13,7 @@ constexpr std::size_t purpose_length_max = 40;
 constexpr std::size_t label_length_max = 64;
 constexpr std::string_view customer_prefix = "customer/";
 constexpr std::string_view scheduler_prefix = "scheduler/";
+constexpr std::string_view inbox_prefix = "inbox/";
 
 constexpr bool is_visible(char c) {
   return c >= '!' && c <= '~';
@@ -50,6 +51,8 @@ constexpr Alphabet request_alphabet = {"request id", "visible ASCII characters (
 constexpr Alphabet payment_method_alphabet = {"payment method",
                                               "visible ASCII characters (no blank)",
                                               visible_length_max, is_visible, is_visible};
+constexpr Alphabet object_alphabet = {"object id", "visible ASCII characters (no blank)",
+                                      customer_id_length_max, is_visible, is_visible};
 constexpr Alphabet purpose_alphabet = {"purpose", "a-z, then a-z 0-9 _ -", purpose_length_max,
                                        is_lower, is_purpose_rest};
 constexpr Alphabet namespace_alphabet = {"namespace", "a-z 0-9, then a-z 0-9 _ . -",
@@ -133,6 +136,22 @@ PersistenceId customer_persistence_id(const CustomerId& customer) {
 
 PersistenceId scheduler_persistence_id(std::string_view cycle) {
   return PersistenceId(std::string(scheduler_prefix) + std::string(cycle));
+}
+
+Result<PersistenceId> inbox_persistence_id(std::string_view object) {
+  auto parsed = parse_id<RequestId>(object_alphabet, object);
+  if (!parsed) return Unexpected{std::move(parsed).error()};
+  return PersistenceId(std::string(inbox_prefix) + parsed->value());
+}
+
+Result<std::string> inbox_object_of(const PersistenceId& id) {
+  const std::string_view text = id.value();
+  if (text.starts_with(inbox_prefix)) {
+    auto object = parse_id<RequestId>(object_alphabet, text.substr(inbox_prefix.size()));
+    if (object) return object->value();
+  }
+  return fail(ErrorCode::not_found,
+              "persistence id " + text::quoted(text) + " is not an object of the inbox");
 }
 
 Result<CustomerId> customer_of(const PersistenceId& id) {

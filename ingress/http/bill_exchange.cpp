@@ -139,7 +139,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
     }
   }
 
-  void on(const billing::NoSuchObligation&) {
+  template <class OtherReply>
+  void on(const OtherReply&) {
     unknown("the node answered another question than was asked");
   }
 

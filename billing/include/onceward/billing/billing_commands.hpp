@@ -8,8 +8,10 @@
 #include <variant>
 #include <vector>
 
+#include <onceward/billing/hint_commands.hpp>
 #include <onceward/core/commit_unit.hpp>
 #include <onceward/core/decider.hpp>
+#include <onceward/core/refund.hpp>
 
 namespace onceward::billing {
 
@@ -43,7 +45,20 @@ struct LookAgain {
   std::string why;
 };
 
-using BillingCommand = std::variant<BillCustomer, LookAgain>;
+/// Gives money of a completed obligation back, all that is left or a part. Each refund has a number
+/// of its own; the period stays billed. The same mark with the same fingerprint again gets the same
+/// refund, with another fingerprint CallerKeyReused. Waits for the outcome if `notify` is settled.
+struct RefundObligation {
+  ObligationKey key;
+  std::optional<std::int64_t> amount_minor;  ///< absent: everything that is left
+  /// Of the request id: {scope, request id, fingerprint of obligation and amount}.
+  Mark mark;
+  std::string who;
+  std::string why;
+  Notify notify = Notify::settled;  ///< accepted_and_left is taken as accepted
+};
+
+using BillingCommand = std::variant<BillCustomer, LookAgain, ProviderHint, RefundObligation>;
 
 /// The obligation as it is now. Durable before it is told.
 struct Told {
@@ -75,10 +90,32 @@ struct Refused {
 struct TurnedDown {
   Turndown why = Turndown::busy;
 };
-/// LookAgain for an obligation that does not exist.
+/// A command for an obligation that does not exist.
 struct NoSuchObligation {};
 
-using BillingReply =
-    std::variant<Told, Conflict, CallerKeyReused, Refused, TurnedDown, NoSuchObligation>;
+/// The hint is recorded. Durable before it is told.
+struct HintTaken {
+  ObligationRow row;
+  bool duplicate = false;  ///< its mark was there before: nothing was stored
+};
+/// The refund as it is now. Durable before it is told.
+struct RefundTold {
+  RefundRow refund;
+  ObligationRow row;      ///< of its obligation
+  bool replayed = false;  ///< an earlier command with this request id asked for it
+};
+/// Refused because of what is recorded; nothing was stored, the request id is not used up.
+struct RefundRefused {
+  enum class Kind : std::uint8_t {
+    not_charged,       ///< the obligation is not completed: there is nothing to give back
+    beyond_remainder,  ///< more than is left; refunds whose outcome is unknown count as given
+  };
+  Kind kind = Kind::not_charged;
+  ObligationRow row;
+  std::int64_t refundable_minor = 0;  ///< what is left
+};
+
+using BillingReply = std::variant<Told, Conflict, CallerKeyReused, Refused, TurnedDown,
+                                  NoSuchObligation, HintTaken, RefundTold, RefundRefused>;
 
 }  // namespace onceward::billing

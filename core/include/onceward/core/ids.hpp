@@ -55,6 +55,11 @@ enum class Mode { test, live };
 [[nodiscard]] PersistenceId customer_persistence_id(const CustomerId& customer);
 /// `scheduler/<cycle>`.
 [[nodiscard]] PersistenceId scheduler_persistence_id(std::string_view cycle);
+/// `inbox/<object>`: what hints said of an object at the provider that belongs to no obligation of
+/// ours. invalid_argument unless the object's id is 1-128 visible ASCII characters.
+[[nodiscard]] Result<PersistenceId> inbox_persistence_id(std::string_view object);
+/// The object of an `inbox/<object>` persistence id; not_found for any other kind.
+[[nodiscard]] Result<std::string> inbox_object_of(const PersistenceId& id);
 /// The customer of a `customer/<id>` persistence id; not_found for any other kind, and for an id
 /// that is no legal customer id.
 [[nodiscard]] Result<CustomerId> customer_of(const PersistenceId& id);
