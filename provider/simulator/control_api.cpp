@@ -62,6 +62,7 @@ ControlAnswer summary(ControlRequest& request) {
   body["requests"] = state.trace.requests();
   body["trace_dropped"] = state.trace.requests() - state.trace.rows().size();
   body["charges"] = state.ledger.rows().size();
+  body["refunds"] = state.ledger.refunds().size();
   body["intents"] = state.store.intents().all().size();
   body["customers"] = state.store.customers().all().size();
   body["keys"] = state.keys.all().size();
@@ -149,6 +150,17 @@ ControlAnswer read_ledger(ControlRequest& request) {
   const auto found =
       request.state.ledger.find(request.query.text("customer"), request.query.text("period"));
   for (const LedgerRow& row : found) rows.emplace_back(to_json(row));
+  return {200, std::move(rows)};
+}
+
+ControlAnswer read_refunds(ControlRequest& request) {
+  const std::string customer = request.query.text("customer");
+  const std::string period = request.query.text("period");
+  json::array rows;
+  for (const LedgerRow& row : request.state.ledger.refunds()) {
+    const bool customer_fits = customer.empty() || row.customer == customer;
+    if (customer_fits && (period.empty() || row.period == period)) rows.emplace_back(to_json(row));
+  }
   return {200, std::move(rows)};
 }
 
@@ -281,6 +293,7 @@ constexpr ControlRoute routes[] = {
     {"POST", "/_sim/reset", reset},
     {"POST", "/_sim/authenticate", authenticate},
     {"GET", "/_sim/ledger", read_ledger},
+    {"GET", "/_sim/refunds", read_refunds},
     {"GET", "/_sim/assert", assert_ledger},
     {"GET", "/_sim/requests", list_requests},
     {"GET", "/_sim/keys", list_keys},

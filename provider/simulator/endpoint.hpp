@@ -32,6 +32,8 @@ struct EndpointContext {
   std::string request_id;
   /// Asked once per attempt to take money, so that a fault rule counts attempts and not requests.
   std::function<std::optional<PaymentOutcome>()> forced_outcome;
+  /// Asked once per refund that is made.
+  std::function<std::optional<RefundOutcome>()> forced_refund;
 
   [[nodiscard]] std::int64_t now_s() const noexcept { return now.ms / 1000; }
 };
@@ -57,6 +59,7 @@ struct Endpoint {
 [[nodiscard]] std::span<const Endpoint> charge_endpoints() noexcept;
 [[nodiscard]] std::span<const Endpoint> intent_endpoints() noexcept;
 [[nodiscard]] std::span<const Endpoint> customer_endpoints() noexcept;
+[[nodiscard]] std::span<const Endpoint> refund_endpoints() noexcept;
 
 struct Route {
   const Endpoint* endpoint = nullptr;

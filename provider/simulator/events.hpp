@@ -17,6 +17,7 @@ struct ProviderEvent {
   std::string status;  ///< of the object, at that moment
   std::string request;
   std::string key;
+  std::string data;  ///< JSON of the object, at that moment
 };
 
 class EventLog {

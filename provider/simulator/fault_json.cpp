@@ -111,6 +111,12 @@ FaultAction make_processing(const FaultParams& params) {
   outcome.process_succeeds = params.succeeds;
   return OutcomeFault{outcome, std::nullopt};
 }
+FaultAction make_refund_pending(const FaultParams& params) {
+  return RefundFault{{params.for_time, params.succeeds, ""}};
+}
+FaultAction make_refund_failed(const FaultParams& params) {
+  return RefundFault{{std::chrono::milliseconds(0), false, params.code}};
+}
 FaultAction make_commit_drop(const FaultParams& params) {
   WireFault fault = wire(WireFault::Kind::drop);
   fault.end = params.end.value_or(WireEnding::fin);
@@ -167,6 +173,8 @@ constexpr KindRow kinds[] = {
     {"auth_required", "", "", make_auth_required},
     {"requires_action", "", "", make_requires_action},
     {"processing", "for_s for_ms then", "for_s for_ms", make_processing},
+    {"refund_pending", "for_s for_ms then", "for_s for_ms", make_refund_pending},
+    {"refund_failed", "code", "", make_refund_failed},
     {"commit_drop", "end", "", make_commit_drop},
     {"commit_rst_mid", "bytes end", "", make_commit_rst_mid},
     {"bad_json_200", "", "", make_bad_json},

@@ -58,6 +58,11 @@ struct OutcomeFault {
   std::optional<std::uint64_t> times_per_customer;
 };
 
+/// How a refund ends.
+struct RefundFault {
+  RefundOutcome outcome;
+};
+
 /// Executed and saved as usual; only what this client gets is different.
 struct WireFault {
   enum class Kind : std::uint8_t {
@@ -84,8 +89,8 @@ struct HeaderFault {
 /// Acts once, when the rules are set; never kept as a rule.
 struct ExpireKeys {};
 
-using FaultAction = std::variant<GateFault, SlowFault, ResultFault, OutcomeFault, WireFault,
-                                 HeaderFault, ExpireKeys>;
+using FaultAction = std::variant<GateFault, SlowFault, ResultFault, OutcomeFault, RefundFault,
+                                 WireFault, HeaderFault, ExpireKeys>;
 
 /// What rules match on.
 struct RequestFacts {

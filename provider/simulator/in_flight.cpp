@@ -62,9 +62,19 @@ RequestFacts facts_of(const WireRequest& request, const FormParams& params, Obje
       facts.customer = param.value;
     }
   }
-  if (const PaymentIntent* intent = store.intents().find(intent_in_path(request.path))) {
+  const bool refunds = request.path == "/v1/refunds";
+  std::string intent_id = intent_in_path(request.path);
+  std::string charge_id;
+  for (const FormParam& param : params) {
+    if (refunds && param.name == "payment_intent") intent_id = param.value;
+    if (refunds && param.name == "charge") charge_id = param.value;
+  }
+  if (const PaymentIntent* intent = store.intents().find(intent_id)) {
     facts.customer = find(intent->metadata, "onceward_customer");
     facts.provider_customer = intent->customer;
+  } else if (const Charge* charge = store.charges().find(charge_id)) {
+    facts.customer = find(charge->metadata, "onceward_customer");
+    facts.provider_customer = charge->customer;
   }
   facts.money = request.method == "POST" &&
                 (request.path == "/v1/charges" || ends_with(request.path, "/confirm") ||

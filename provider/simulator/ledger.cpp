@@ -29,12 +29,19 @@ const LedgerRow& Ledger::append(LedgerRow row) {
   return rows_.back();
 }
 
+const LedgerRow& Ledger::append_refund(LedgerRow row) {
+  row.seq = refunds_.size() + 1;
+  refunds_.push_back(std::move(row));
+  return refunds_.back();
+}
+
 Result<Unit> Ledger::restore(LedgerRow row) {
-  if (row.seq != rows_.size() + 1) {
+  auto& rows = row.refund.empty() ? rows_ : refunds_;
+  if (row.seq != rows.size() + 1) {
     return fail(ErrorCode::store_corrupt, "ledger row " + std::to_string(row.seq) + " where " +
-                                              std::to_string(rows_.size() + 1) + " was expected");
+                                              std::to_string(rows.size() + 1) + " was expected");
   }
-  rows_.push_back(std::move(row));
+  rows.push_back(std::move(row));
   return ok();
 }
 

@@ -7,21 +7,27 @@ namespace onceward::provider::simulator {
 namespace {
 
 template <class T>
-Result<bool> restore_into(Table<T>& table, ByCustomer<T>* index, const StoredRow& row) {
+Result<T*> restore_into(Table<T>& table, const StoredRow& row) {
   auto object = parse_stored<T>(row.text);
   if (!object) return Unexpected{std::move(object).error()};
   if (object->id != row.id || table.find(row.id) != nullptr) {
     return fail(ErrorCode::store_corrupt, "row holds another or a repeated object");
   }
-  const T& kept = table.insert(*std::move(object));
-  if constexpr (requires { kept.amount; }) (*index)[kept.customer].push_back(&kept);
+  return &table.insert(*std::move(object));
+}
+
+/// What restoring one object did, with the object's own follow-up.
+template <class T, class Use>
+Result<bool> restored(Result<T*> object, Use&& use) {
+  if (!object) return Unexpected{std::move(object).error()};
+  use(**object);
   return true;
 }
 
 template <class T>
-const std::vector<const T*>& find_or_none(const ByCustomer<T>& index, const std::string& customer) {
+const std::vector<const T*>& find_or_none(const ByOwner<T>& index, const std::string& owner) {
   static const std::vector<const T*> none;
-  const auto found = index.find(customer);
+  const auto found = index.find(owner);
   return found == index.end() ? none : found->second;
 }
 
@@ -57,6 +63,12 @@ Charge& ObjectStore::add(Charge charge) {
   save(kept);
   return kept;
 }
+Refund& ObjectStore::add(Refund refund) {
+  Refund& kept = refunds_.insert(std::move(refund));
+  refunds_by_charge_[kept.charge].push_back(&kept);
+  save(kept);
+  return kept;
+}
 
 void ObjectStore::save(const Customer& customer) {
   changes_.put("customer", customer.id, [&] { return to_stored(customer); });
@@ -70,6 +82,9 @@ void ObjectStore::save(const PaymentIntent& intent) {
 void ObjectStore::save(const Charge& charge) {
   changes_.put("charge", charge.id, [&] { return to_stored(charge); });
 }
+void ObjectStore::save(const Refund& refund) {
+  changes_.put("refund", refund.id, [&] { return to_stored(refund); });
+}
 
 const std::vector<const PaymentIntent*>& ObjectStore::intents_of(
     const std::string& customer) const {
@@ -78,19 +93,33 @@ const std::vector<const PaymentIntent*>& ObjectStore::intents_of(
 const std::vector<const Charge*>& ObjectStore::charges_of(const std::string& customer) const {
   return find_or_none(charges_by_customer_, customer);
 }
+const std::vector<const Refund*>& ObjectStore::refunds_of(const std::string& charge) const {
+  return find_or_none(refunds_by_charge_, charge);
+}
 
 Result<bool> ObjectStore::restore(const StoredRow& row) {
-  ByCustomer<Customer>* no_index = nullptr;
-  ByCustomer<PaymentMethod>* no_method_index = nullptr;
-  if (row.kind == "customer") return restore_into(customers_, no_index, row);
-  if (row.kind == "payment_method") return restore_into(payment_methods_, no_method_index, row);
-  if (row.kind == "payment_intent") return restore_into(intents_, &intents_by_customer_, row);
-  if (row.kind != "charge") return false;
-  auto restored = restore_into(charges_, &charges_by_customer_, row);
-  if (!restored) return restored;
-  Charge* charge = charges_.find(row.id);
-  if (charge->settlement) pending_charges_.push_back(charge);
-  return true;
+  if (row.kind == "customer") return restored(restore_into(customers_, row), [](Customer&) {});
+  if (row.kind == "payment_method") {
+    return restored(restore_into(payment_methods_, row), [](PaymentMethod&) {});
+  }
+  if (row.kind == "payment_intent") {
+    return restored(restore_into(intents_, row), [&](PaymentIntent& intent) {
+      intents_by_customer_[intent.customer].push_back(&intent);
+    });
+  }
+  if (row.kind == "charge") {
+    return restored(restore_into(charges_, row), [&](Charge& charge) {
+      charges_by_customer_[charge.customer].push_back(&charge);
+      if (charge.settlement) pending_charges_.push_back(&charge);
+    });
+  }
+  if (row.kind == "refund") {
+    return restored(restore_into(refunds_, row), [&](Refund& refund) {
+      refunds_by_charge_[refund.charge].push_back(&refund);
+      if (refund.settlement) pending_refunds_.push_back(&refund);
+    });
+  }
+  return false;
 }
 
 void ObjectStore::clear(std::uint64_t seed) {
@@ -98,11 +127,14 @@ void ObjectStore::clear(std::uint64_t seed) {
   ids_given_ = 0;
   intents_by_customer_.clear();
   charges_by_customer_.clear();
+  refunds_by_charge_.clear();
   pending_charges_.clear();
+  pending_refunds_.clear();
   customers_.clear();
   payment_methods_.clear();
   intents_.clear();
   charges_.clear();
+  refunds_.clear();
 }
 
 }  // namespace onceward::provider::simulator

@@ -40,9 +40,9 @@ class Table {
   std::unordered_map<std::string, T*> by_id_;
 };
 
-/// Objects of one customer, oldest first.
+/// Objects of one customer, or refunds of one charge, oldest first.
 template <class T>
-using ByCustomer = std::unordered_map<std::string, std::vector<const T*>>;
+using ByOwner = std::unordered_map<std::string, std::vector<const T*>>;
 
 class ObjectStore {
  public:
@@ -55,22 +55,27 @@ class ObjectStore {
   PaymentMethod& add(PaymentMethod method);
   PaymentIntent& add(PaymentIntent intent);
   Charge& add(Charge charge);
+  Refund& add(Refund refund);
   /// After every change to an object; add() saves by itself.
   void save(const Customer& customer);
   void save(const PaymentMethod& method);
   void save(const PaymentIntent& intent);
   void save(const Charge& charge);
+  void save(const Refund& refund);
 
   [[nodiscard]] Table<Customer>& customers() noexcept { return customers_; }
   [[nodiscard]] Table<PaymentMethod>& payment_methods() noexcept { return payment_methods_; }
   [[nodiscard]] Table<PaymentIntent>& intents() noexcept { return intents_; }
   [[nodiscard]] Table<Charge>& charges() noexcept { return charges_; }
+  [[nodiscard]] Table<Refund>& refunds() noexcept { return refunds_; }
   [[nodiscard]] const std::vector<const PaymentIntent*>& intents_of(
       const std::string& customer) const;
   [[nodiscard]] const std::vector<const Charge*>& charges_of(const std::string& customer) const;
+  [[nodiscard]] const std::vector<const Refund*>& refunds_of(const std::string& charge) const;
 
-  /// Charges that are to settle, oldest first; whoever settles one removes it.
+  /// What is to settle, oldest first; whoever settles one removes it.
   [[nodiscard]] std::vector<Charge*>& pending_charges() noexcept { return pending_charges_; }
+  [[nodiscard]] std::vector<Refund*>& pending_refunds() noexcept { return pending_refunds_; }
 
   /// Takes one stored row; false when its kind is none of the objects'.
   [[nodiscard]] Result<bool> restore(const StoredRow& row);
@@ -89,9 +94,12 @@ class ObjectStore {
   Table<PaymentMethod> payment_methods_;
   Table<PaymentIntent> intents_;
   Table<Charge> charges_;
-  ByCustomer<PaymentIntent> intents_by_customer_;
-  ByCustomer<Charge> charges_by_customer_;
+  Table<Refund> refunds_;
+  ByOwner<PaymentIntent> intents_by_customer_;
+  ByOwner<Charge> charges_by_customer_;
+  ByOwner<Refund> refunds_by_charge_;
   std::vector<Charge*> pending_charges_;
+  std::vector<Refund*> pending_refunds_;
 };
 
 }  // namespace onceward::provider::simulator

@@ -52,6 +52,18 @@ std::string_view to_text(ChargeStatus status) noexcept {
   return "";
 }
 
+std::string_view to_text(RefundStatus status) noexcept {
+  switch (status) {
+    case RefundStatus::pending:
+      return "pending";
+    case RefundStatus::succeeded:
+      return "succeeded";
+    case RefundStatus::failed:
+      return "failed";
+  }
+  return "";
+}
+
 std::string_view to_text(IntentStatus status) noexcept {
   switch (status) {
     case IntentStatus::requires_payment_method:
@@ -105,7 +117,7 @@ json::object to_json(const Charge& charge) {
   object["object"] = "charge";
   object["amount"] = charge.amount;
   object["amount_captured"] = paid ? charge.amount : 0;
-  object["amount_refunded"] = 0;
+  object["amount_refunded"] = charge.amount_refunded;
   object["captured"] = charge.status != ChargeStatus::failed;
   object["created"] = charge.created_s;
   object["currency"] = charge.currency;
@@ -123,7 +135,7 @@ json::object to_json(const Charge& charge) {
   object["paid"] = paid;
   object["payment_intent"] = text_or_null(charge.payment_intent);
   object["payment_method"] = text_or_null(charge.payment_method);
-  object["refunded"] = false;
+  object["refunded"] = paid && charge.amount_refunded == charge.amount;
   object["status"] = to_text(charge.status);
   return object;
 }
@@ -157,6 +169,22 @@ json::object to_json(const PaymentIntent& intent) {
   for (const std::string& type : intent.payment_method_types) types.emplace_back(type);
   object["payment_method_types"] = std::move(types);
   object["status"] = to_text(intent.status);
+  return object;
+}
+
+json::object to_json(const Refund& refund) {
+  json::object object;
+  object["id"] = refund.id;
+  object["object"] = "refund";
+  object["amount"] = refund.amount;
+  object["charge"] = refund.charge;
+  object["created"] = refund.created_s;
+  object["currency"] = refund.currency;
+  if (!refund.failure_reason.empty()) object["failure_reason"] = refund.failure_reason;
+  object["metadata"] = to_json(refund.metadata);
+  object["payment_intent"] = text_or_null(refund.payment_intent);
+  object["reason"] = text_or_null(refund.reason);
+  object["status"] = to_text(refund.status);
   return object;
 }
 

@@ -68,6 +68,30 @@ struct Charge {
   ChargeStatus status = ChargeStatus::succeeded;
   std::optional<PaymentError> error;
   std::optional<Settlement> settlement;  ///< only while pending
+  std::int64_t amount_refunded = 0;      ///< also what pending refunds are to return
+  std::string key;                       ///< of the request that made it; not shown to clients
+  std::string request;
+
+  [[nodiscard]] std::int64_t refundable() const noexcept {
+    return status == ChargeStatus::succeeded ? amount - amount_refunded : 0;
+  }
+};
+
+enum class RefundStatus : std::uint8_t { pending, succeeded, failed };
+[[nodiscard]] std::string_view to_text(RefundStatus status) noexcept;
+
+struct Refund {
+  std::string id;
+  std::int64_t created_s = 0;
+  std::int64_t amount = 0;
+  std::string currency;
+  std::string charge;
+  std::string payment_intent;  ///< of the charge; empty in the charges flow
+  std::string reason;
+  Metadata metadata;
+  RefundStatus status = RefundStatus::succeeded;
+  std::string failure_reason;
+  std::optional<Settlement> settlement;  ///< only while pending
   std::string key;                       ///< of the request that made it; not shown to clients
   std::string request;
 };
@@ -106,11 +130,13 @@ struct PaymentIntent {
 [[nodiscard]] boost::json::object to_json(const PaymentMethod& method);
 [[nodiscard]] boost::json::object to_json(const Charge& charge);
 [[nodiscard]] boost::json::object to_json(const PaymentIntent& intent);
+[[nodiscard]] boost::json::object to_json(const Refund& refund);
 
 [[nodiscard]] std::string to_stored(const Customer& customer);
 [[nodiscard]] std::string to_stored(const PaymentMethod& method);
 [[nodiscard]] std::string to_stored(const Charge& charge);
 [[nodiscard]] std::string to_stored(const PaymentIntent& intent);
+[[nodiscard]] std::string to_stored(const Refund& refund);
 /// store_corrupt when the text is not what to_stored() writes.
 template <class T>
 [[nodiscard]] Result<T> parse_stored(std::string_view text);
@@ -122,5 +148,7 @@ template <>
 Result<Charge> parse_stored<Charge>(std::string_view text);
 template <>
 Result<PaymentIntent> parse_stored<PaymentIntent>(std::string_view text);
+template <>
+Result<Refund> parse_stored<Refund>(std::string_view text);
 
 }  // namespace onceward::provider::simulator

@@ -26,6 +26,13 @@ struct PaymentOutcome {
   bool process_succeeds = true;
 };
 
+/// How a refund ends that a fault rule keeps from succeeding at once.
+struct RefundOutcome {
+  std::chrono::milliseconds pending_for{0};  ///< 0: ends at once
+  bool succeeds = true;
+  std::string failure_reason;
+};
+
 /// `pm_card_...`, `tok_...` and card numbers that do not simply succeed; absent for all others.
 [[nodiscard]] std::optional<PaymentOutcome> outcome_of_token(std::string_view token);
 [[nodiscard]] PaymentOutcome decline_with(std::string_view decline_code);

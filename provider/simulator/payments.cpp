@@ -5,33 +5,23 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 
+#include "provider/simulator/announce.hpp"
 #include "provider/simulator/json_reader.hpp"
 
 namespace onceward::provider::simulator {
 namespace {
 
 void tell(EndpointContext& context, const Charge& charge) {
-  const std::string type = "charge." + std::string(to_text(charge.status));
-  context.events.append({context.store.next_id("evt_"), type, context.now_s(), charge.id,
-                         std::string(to_text(charge.status)), charge.request, charge.key});
+  announce(context, "charge." + std::string(to_text(charge.status)), to_json(charge),
+           {charge.request, charge.key});
 }
 
 /// The one line that says: money has moved.
 void write_ledger(EndpointContext& context, const Charge& charge) {
-  LedgerRow row;
+  LedgerRow row = ledger_row_of(charge);
   row.at = context.now;
-  row.name_space = find(charge.metadata, "onceward_namespace");
-  row.customer = find(charge.metadata, "onceward_customer");
-  if (row.customer.empty()) row.customer = charge.customer;
-  row.period = find(charge.metadata, "onceward_period");
-  row.purpose = find(charge.metadata, "onceward_purpose");
-  row.payment_intent = charge.payment_intent;
-  row.charge = charge.id;
-  row.amount = charge.amount;
-  row.currency = charge.currency;
   row.key = charge.key;
   row.request = charge.request;
-  row.status = "succeeded";
   const LedgerRow& kept = context.ledger.append(std::move(row));
   context.changes.put("ledger", std::to_string(kept.seq),
                       [&] { return boost::json::serialize(to_json(kept)); });
@@ -164,8 +154,22 @@ void apply_charge(EndpointContext& context, PaymentIntent& intent, const Charge&
 }
 
 void tell(EndpointContext& context, const char* type, const PaymentIntent& intent) {
-  context.events.append({context.store.next_id("evt_"), type, context.now_s(), intent.id,
-                         std::string(to_text(intent.status)), context.request_id, context.key});
+  announce(context, type, to_json(intent), {context.request_id, context.key});
+}
+
+LedgerRow ledger_row_of(const Charge& charge) {
+  LedgerRow row;
+  row.name_space = find(charge.metadata, "onceward_namespace");
+  row.customer = find(charge.metadata, "onceward_customer");
+  if (row.customer.empty()) row.customer = charge.customer;
+  row.period = find(charge.metadata, "onceward_period");
+  row.purpose = find(charge.metadata, "onceward_purpose");
+  row.payment_intent = charge.payment_intent;
+  row.charge = charge.id;
+  row.amount = charge.amount;
+  row.currency = charge.currency;
+  row.status = "succeeded";
+  return row;
 }
 
 ApiError card_error(const Charge& charge) {
@@ -194,6 +198,7 @@ boost::json::object to_json(const LedgerRow& row) {
   object["key"] = row.key;
   object["request"] = row.request;
   object["status"] = row.status;
+  if (!row.refund.empty()) object["refund"] = row.refund;
   return object;
 }
 
@@ -216,6 +221,7 @@ Result<LedgerRow> parse_ledger_row(std::string_view text) {
   row.key = reader.text("key");
   row.request = reader.text("request");
   row.status = reader.required_text("status");
+  row.refund = reader.text("refund");
   if (!reader.bad_member().empty() || !at) {
     return fail(ErrorCode::store_corrupt, "ledger row: bad member " + reader.bad_member());
   }

@@ -29,7 +29,9 @@ void settle_due(EndpointContext& context);
 void apply_charge(EndpointContext& context, PaymentIntent& intent, const Charge& charge);
 void tell(EndpointContext& context, const char* type, const PaymentIntent& intent);
 
-/// The stored form of a ledger row, which is also what GET /_sim/ledger lists.
+/// A ledger row about this charge: without time, key and request of the movement.
+[[nodiscard]] LedgerRow ledger_row_of(const Charge& charge);
+/// The stored form of a ledger row, which is also what GET /_sim/ledger and /_sim/refunds list.
 [[nodiscard]] boost::json::object to_json(const LedgerRow& row);
 [[nodiscard]] Result<LedgerRow> parse_ledger_row(std::string_view text);
 

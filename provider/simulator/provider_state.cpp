@@ -8,21 +8,24 @@
 
 #include "provider/simulator/json_reader.hpp"
 #include "provider/simulator/payments.hpp"
+#include "provider/simulator/refunds.hpp"
 
 namespace onceward::provider::simulator {
 namespace json = boost::json;
 
 EndpointContext ProviderState::context() {
   EndpointContext made{store, ledger, events, changes, clock.now(), settings.strict_customers,
-                       "",    "",     {}};
+                       {},    {},     {},     {}};
   made.forced_outcome = [] { return std::optional<PaymentOutcome>(); };
+  made.forced_refund = [] { return std::optional<RefundOutcome>(); };
   return made;
 }
 
 void ProviderState::settle() {
-  if (store.pending_charges().empty()) return;
+  if (store.pending_charges().empty() && store.pending_refunds().empty()) return;
   EndpointContext quiet = context();
   settle_due(quiet);
+  settle_due_refunds(quiet);
 }
 
 Result<Unit> ProviderState::set_faults(std::string_view text) {
@@ -96,7 +99,7 @@ Result<Unit> ProviderState::restore_meta(std::string_view text) {
 Result<Unit> ProviderState::restore_row(const StoredRow& row) {
   if (row.kind == "meta") return restore_meta(row.text);
   if (row.kind == "key") return keys.restore(row.text);
-  if (row.kind == "ledger") {
+  if (row.kind == "ledger" || row.kind == "ledger_refund") {
     auto parsed = parse_ledger_row(row.text);
     if (!parsed) return Unexpected{std::move(parsed).error()};
     return ledger.restore(*std::move(parsed));

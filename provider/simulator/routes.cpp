@@ -24,7 +24,8 @@ std::optional<std::string> match(std::string_view pattern, std::string_view path
 
 std::variant<Route, ApiError> find_route(std::string_view method, std::string_view path) {
   bool path_known = false;
-  for (const auto table : {charge_endpoints(), intent_endpoints(), customer_endpoints()}) {
+  for (const auto table :
+       {charge_endpoints(), intent_endpoints(), customer_endpoints(), refund_endpoints()}) {
     for (const Endpoint& endpoint : table) {
       auto id = match(endpoint.path, path);
       if (!id) continue;

@@ -197,6 +197,11 @@ void SimulatedProvider::Impl::execute(InFlight& in_flight) {
       if (!fault) return std::nullopt;
       return std::move(fault->outcome);
     };
+    context.forced_refund = [&]() -> std::optional<RefundOutcome> {
+      auto fault = state.faults.take<RefundFault>(in_flight.facts, driver, in_flight.faults);
+      if (!fault) return std::nullopt;
+      return std::move(fault->outcome);
+    };
     const Endpoint& endpoint = *in_flight.route.endpoint;
     const EndpointAnswer answer = endpoint.execute(context, in_flight.params, in_flight.route.id);
     in_flight.status = answer.status;

@@ -63,6 +63,16 @@ void hide_error(json::object& hidden, const std::optional<PaymentError>& error) 
   hidden["error"] = std::move(object);
 }
 
+void hide_settlement(json::object& hidden, const std::optional<Settlement>& settlement) {
+  if (!settlement) return;
+  hidden["settles_at_ms"] = settlement->at.ms;
+  hidden["settles_well"] = settlement->succeeds;
+}
+
+Settlement read_settlement(JsonReader& hidden) {
+  return Settlement{{hidden.required_integer("settles_at_ms")}, hidden.flag("settles_well")};
+}
+
 template <class Status, std::size_t N>
 bool read_status(const std::string& text, const Status (&all)[N], Status& status) {
   for (const Status candidate : all) {
@@ -89,11 +99,16 @@ std::string to_stored(const Charge& charge) {
   hidden["key"] = charge.key;
   hidden["request"] = charge.request;
   hide_error(hidden, charge.error);
-  if (charge.settlement) {
-    hidden["settles_at_ms"] = charge.settlement->at.ms;
-    hidden["settles_well"] = charge.settlement->succeeds;
-  }
+  hide_settlement(hidden, charge.settlement);
   return with_hidden(to_json(charge), std::move(hidden));
+}
+
+std::string to_stored(const Refund& refund) {
+  json::object hidden;
+  hidden["key"] = refund.key;
+  hidden["request"] = refund.request;
+  hide_settlement(hidden, refund.settlement);
+  return with_hidden(to_json(refund), std::move(hidden));
 }
 
 std::string to_stored(const PaymentIntent& intent) {
@@ -137,16 +152,36 @@ Result<Charge> parse_stored<Charge>(std::string_view text) {
         static constexpr ChargeStatus all[] = {ChargeStatus::succeeded, ChargeStatus::pending,
                                                ChargeStatus::failed};
         known_status = read_status(shown.text("status"), all, result.status);
+        result.amount_refunded = shown.integer("amount_refunded");
         result.error = read_error(hidden);
         result.key = hidden.text("key");
         result.request = hidden.text("request");
-        if (result.status == ChargeStatus::pending) {
-          result.settlement =
-              Settlement{{hidden.required_integer("settles_at_ms")}, hidden.flag("settles_well")};
-        }
+        if (result.status == ChargeStatus::pending) result.settlement = read_settlement(hidden);
       });
   if (charge && !known_status) return fail(ErrorCode::store_corrupt, "charge of unknown status");
   return charge;
+}
+
+template <>
+Result<Refund> parse_stored<Refund>(std::string_view text) {
+  bool known_status = false;
+  auto refund =
+      parse_with<Refund>(text, [&](JsonReader& shown, JsonReader& hidden, Refund& result) {
+        result.amount = shown.required_integer("amount");
+        result.currency = shown.required_text("currency");
+        result.charge = shown.required_text("charge");
+        result.payment_intent = shown.text("payment_intent");
+        result.reason = shown.text("reason");
+        result.failure_reason = shown.text("failure_reason");
+        static constexpr RefundStatus all[] = {RefundStatus::pending, RefundStatus::succeeded,
+                                               RefundStatus::failed};
+        known_status = read_status(shown.text("status"), all, result.status);
+        result.key = hidden.text("key");
+        result.request = hidden.text("request");
+        if (result.status == RefundStatus::pending) result.settlement = read_settlement(hidden);
+      });
+  if (refund && !known_status) return fail(ErrorCode::store_corrupt, "refund of unknown status");
+  return refund;
 }
 
 template <>

@@ -32,7 +32,7 @@ TEST(SimulatorApi, ChargesInOneCall) {
   const LedgerRow expected{
       1,          {1'788'220'800'000}, "acme", "cust_123", "2026-08", "subscription",
       "",         charge.at("id"),     4990,   "usd",      "k1",      charge.header("Request-Id"),
-      "succeeded"};
+      "succeeded", ""};
   EXPECT_EQ(row, expected);
 }
 

@@ -1,5 +1,6 @@
-// The simulated provider's ledger: one row per committed money movement, append-only. It is the
-// judge of every test about money: what it lists has happened, whatever a client was told.
+// The simulated provider's ledger: one row per committed money movement, append-only, charges and
+// refunds apart. It is the judge of every test about money: what it lists has happened, whatever a
+// client was told.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@
 
 namespace onceward::provider::simulator {
 
-/// One successful charge. Text that the request did not carry is empty.
+/// One successful charge, or one successful refund. Text that the request did not carry is empty.
 struct LedgerRow {
   std::uint64_t seq = 0;   ///< 1, 2, ... without gaps
   Timestamp at;            ///< provider time of the commit
@@ -25,9 +26,10 @@ struct LedgerRow {
   std::string charge;
   std::int64_t amount = 0;  ///< minor units, as on the wire
   std::string currency;
-  std::string key;      ///< idempotency key of the request that moved the money
+  std::string key;      ///< idempotency key of the request that moved this money
   std::string request;  ///< Request-Id of that request
   std::string status;   ///< "succeeded"
+  std::string refund;   ///< id of the refund; empty in the row of a charge
 
   friend bool operator==(const LedgerRow&, const LedgerRow&) = default;
 };
@@ -43,11 +45,19 @@ class Ledger {
  public:
   /// Gives the row its `seq` and keeps it.
   const LedgerRow& append(LedgerRow row);
-  /// Takes a stored row with its `seq`; store_corrupt when it is not the next one.
+  /// The same for money that went back: `seq` counts the refunds by themselves; namespace,
+  /// customer, period, purpose, intent and charge are those of the charge.
+  const LedgerRow& append_refund(LedgerRow row);
+  /// Takes a stored row of either kind with its `seq`; store_corrupt when it is not the next one.
   [[nodiscard]] Result<Unit> restore(LedgerRow row);
-  void clear() { rows_.clear(); }
+  void clear() {
+    rows_.clear();
+    refunds_.clear();
+  }
 
+  /// Charges only; so do find() and groups_above().
   [[nodiscard]] const std::vector<LedgerRow>& rows() const noexcept { return rows_; }
+  [[nodiscard]] const std::vector<LedgerRow>& refunds() const noexcept { return refunds_; }
   /// Rows of one customer (onceward_customer) and period; empty text matches all.
   [[nodiscard]] std::vector<LedgerRow> find(std::string_view customer,
                                             std::string_view period) const;
@@ -60,6 +70,7 @@ class Ledger {
 
  private:
   std::vector<LedgerRow> rows_;
+  std::vector<LedgerRow> refunds_;
 };
 
 }  // namespace onceward::provider::simulator
