@@ -3,7 +3,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -43,6 +45,7 @@ struct LookAgain {
   ObligationKey key;
   std::string who;
   std::string why;
+  std::optional<Mark> mark = {};  ///< of the operator's request id; a repeat changes nothing
 };
 
 /// Gives money of a completed obligation back, all that is left or a part. Each refund has a number
@@ -58,7 +61,67 @@ struct RefundObligation {
   Notify notify = Notify::settled;  ///< accepted_and_left is taken as accepted
 };
 
-using BillingCommand = std::variant<BillCustomer, LookAgain, ProviderHint, RefundObligation>;
+/// Calls one obligation off. While a request that moves money is unresolved the wish is only kept
+/// and carried out as soon as that request is known to have taken nothing; a payable intent is
+/// cancelled first. Answered with Told, whose status says how far it is: `cancelled` when done.
+/// NotPossible if the obligation is closed in another way: what was charged is refunded instead.
+struct CancelObligation {
+  ObligationKey key;
+  Mark mark;  ///< of its request id, see command_mark()
+  std::string who;
+  std::string why;
+  /// `settled`: when it is closed or an operator owns it; otherwise as soon as it is durable.
+  Notify notify = Notify::settled;
+};
+
+/// Another payment method for all open obligations of the customer, from their next attempt on. One
+/// that waits for it, or for its next try, is due at once; a request under way keeps its own.
+/// Answered with PaymentMethodSet, also if nothing is open: new obligations bring their own.
+struct SetPaymentMethod {
+  CustomerId customer;
+  PaymentMethod payment_method;
+  Mark mark;
+  std::string who;
+  std::string why;
+};
+
+/// What an operator found out about an obligation that no automatic step can settle.
+enum class Resolution : std::uint8_t {
+  paid_by_charge,  ///< paid by the charge that `reference` names: completed with it
+  paid_outside,    ///< paid elsewhere, `reference` says how: completed without a charge id
+  written_off,     ///< nothing more is tried: cancelled
+  not_charged,     ///< the unresolved request took no money: bill again, if the policy asks
+};
+/// `paid_by_charge`, `paid_outside`, `written_off`, `not_charged`.
+[[nodiscard]] std::string_view to_text(Resolution resolution) noexcept;
+/// Exactly what to_text gives; anything else is invalid_argument.
+[[nodiscard]] Result<Resolution> parse_resolution(std::string_view text);
+
+/// An operator's verdict on an open or uncollectible obligation. A payable intent is cancelled
+/// first; money that comes nevertheless completes the obligation with an alarm. Told as
+/// CancelObligation is; NotPossible if state or policy forbid the verdict.
+struct ResolveObligation {
+  ObligationKey key;
+  Resolution resolution = Resolution::written_off;
+  std::string reference;  ///< required for both kinds of paid
+  Mark mark;
+  std::string who;
+  std::string why;
+};
+
+using BillingCommand = std::variant<BillCustomer, LookAgain, ProviderHint, RefundObligation,
+                                    CancelObligation, SetPaymentMethod, ResolveObligation>;
+
+/// The mark of a command other than BillCustomer: scope `kind`, key the request id, and a
+/// fingerprint over what it asks for. The same id with the same payload is a repeat and is answered
+/// from the state; with another payload it is refused (CallerKeyReused). `kind` is `retry`,
+/// `cancel`, `payment_method` or `resolve`. Who and why are not part of the payload.
+[[nodiscard]] Mark command_mark(std::string_view kind, const RequestId& request_id,
+                                std::span<const std::string_view> payload);
+[[nodiscard]] Mark mark_of(const LookAgain& command, const RequestId& request_id);
+[[nodiscard]] Mark mark_of(const CancelObligation& command, const RequestId& request_id);
+[[nodiscard]] Mark mark_of(const SetPaymentMethod& command, const RequestId& request_id);
+[[nodiscard]] Mark mark_of(const ResolveObligation& command, const RequestId& request_id);
 
 /// The obligation as it is now. Durable before it is told.
 struct Told {
@@ -80,7 +143,7 @@ struct Conflict {
   std::optional<ObligationRow> existing;
   std::string detail;  ///< for people
 };
-/// The caller's key was used with another payload.
+/// The caller's key, or the command's mark, was used with another payload.
 struct CallerKeyReused {};
 /// Refused before anything was recorded, e.g. no payment method.
 struct Refused {
@@ -90,8 +153,18 @@ struct Refused {
 struct TurnedDown {
   Turndown why = Turndown::busy;
 };
-/// A command for an obligation that does not exist.
+/// A command about an obligation that does not exist.
 struct NoSuchObligation {};
+/// The state of the obligation, or the policy, forbids what was asked for; nothing was stored.
+struct NotPossible {
+  ObligationRow row;
+  std::string detail;  ///< for people: why, and what to do instead
+};
+/// The open obligations that use the new method from now on, after the command.
+struct PaymentMethodSet {
+  std::vector<ObligationRow> obligations;
+  bool replayed = false;
+};
 
 /// The hint is recorded. Durable before it is told.
 struct HintTaken {
@@ -115,7 +188,8 @@ struct RefundRefused {
   std::int64_t refundable_minor = 0;  ///< what is left
 };
 
-using BillingReply = std::variant<Told, Conflict, CallerKeyReused, Refused, TurnedDown,
-                                  NoSuchObligation, HintTaken, RefundTold, RefundRefused>;
+using BillingReply =
+    std::variant<Told, Conflict, CallerKeyReused, Refused, TurnedDown, NoSuchObligation, HintTaken,
+                 RefundTold, RefundRefused, NotPossible, PaymentMethodSet>;
 
 }  // namespace onceward::billing

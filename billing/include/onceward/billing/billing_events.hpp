@@ -10,17 +10,10 @@
 
 #include <onceward/billing/billing_commands.hpp>
 #include <onceward/billing/idempotency_key.hpp>
+#include <onceward/billing/operator_events.hpp>
+#include <onceward/billing/period_purpose.hpp>
 
 namespace onceward::billing {
-
-/// Which obligation of the customer an event is about.
-struct PeriodPurpose {
-  BillingPeriod period;
-  Purpose purpose;
-
-  friend bool operator==(const PeriodPurpose&, const PeriodPurpose&) = default;
-  friend auto operator<=>(const PeriodPurpose&, const PeriodPurpose&) = default;
-};
 
 /// The intention to charge is recorded; everything in it is frozen for the obligation.
 struct BillingInitiated {
@@ -65,14 +58,6 @@ struct LookUpAnswered {
   std::string found;  ///< the object's status as the provider spells it; "absent" if none is ours
   std::optional<Timestamp> next_action_at;
   friend bool operator==(const LookUpAnswered&, const LookUpAnswered&) = default;
-};
-/// The obligation is to be called off as soon as no money-moving request is unresolved.
-struct CancelRequested {
-  PeriodPurpose of;
-  Timestamp at;
-  std::string who;
-  std::string why;
-  friend bool operator==(const CancelRequested&, const CancelRequested&) = default;
 };
 struct PaymentIntentCreated {
   PeriodPurpose of;
@@ -184,16 +169,6 @@ struct PeriodWaived {
   std::string reason;
   friend bool operator==(const PeriodWaived&, const PeriodWaived&) = default;
 };
-struct OperatorActed {
-  PeriodPurpose of;
-  Timestamp at;
-  std::string action;
-  std::string who;
-  std::string why;
-  Timestamp next_action_at;
-  friend bool operator==(const OperatorActed&, const OperatorActed&) = default;
-};
-
 /// Scheme `colon` only: the provider's charges were listed for one that an older system may have
 /// made for this obligation, and none was found. Only then the first send may start.
 struct EarlierSystemChecked {

@@ -1,0 +1,59 @@
+// Fold: what each event makes of its obligation, and which transitions no history may hold. One
+// overload per event; bodies stand in fold_*.cpp by group. Private to billing.
+#pragma once
+
+#include <string>
+
+#include <onceward/billing/billing_state.hpp>
+
+namespace onceward::billing {
+
+// Applies one event to the obligation it is about. One overload per event; each returns an empty
+// text, or what makes the transition impossible.
+class Fold {
+ public:
+  explicit Fold(ObligationState& obligation) : ob_(obligation) {}
+
+  std::string operator()(const BillingInitiated&) { return "initiated twice"; }
+  std::string operator()(const RequestStarted& e);
+  std::string operator()(const LookUpOwed& e);
+  std::string operator()(const LookUpAnswered& e);
+  std::string operator()(const CancelRequested& e);
+  std::string operator()(const PaymentIntentCreated& e);
+  std::string operator()(const PaymentIntentCanceled& e);
+  std::string operator()(const AttemptDeclined& e);
+  std::string operator()(const RequestRejected& e);
+  std::string operator()(const OutcomeUnknown& e);
+  std::string operator()(const BillingPending& e);
+  std::string operator()(const BillingCompleted& e);
+  std::string operator()(const BillingUncollectible& e) {
+    return close(ObligationStatus::uncollectible, e.reason);
+  }
+  std::string operator()(const BillingParked& e);
+  std::string operator()(const BillingCapped& e);
+  std::string operator()(const BillingCancelled& e) {
+    return close(ObligationStatus::cancelled, e.reason);
+  }
+  std::string operator()(const PeriodWaived& e) {
+    return close(ObligationStatus::waived, e.reason);
+  }
+  std::string operator()(const OperatorActed& e);
+  std::string operator()(const EarlierSystemChecked& e) {
+    if (ob_.request) return "checked for an older system's charge after a send";
+    ob_.look_up_owed = false;
+    ob_.reason.clear();
+    wait_until(e.at);
+    return {};
+  }
+
+ private:
+  std::string close(ObligationStatus status, const std::string& reason);
+  void close_request() {
+    if (ob_.request) ob_.request->open = false;
+  }
+  void wait_until(Timestamp at) { ob_.next_action_at = at; }
+
+  ObligationState& ob_;
+};
+
+}  // namespace onceward::billing
