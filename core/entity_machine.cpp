@@ -26,8 +26,8 @@ const CallProvider* call_of(const ErasedDecision& decision) {
 }  // namespace
 
 bool ErasedDecision::stores_nothing() const noexcept {
-  return facts.events.empty() && facts.rows.empty() && facts.marks.empty() && facts.caps.empty() &&
-         facts.limits.empty();
+  return facts.events.empty() && facts.rows.empty() && facts.refunds.empty() &&
+         facts.marks.empty() && facts.caps.empty() && facts.limits.empty();
 }
 
 EntityMachine::EntityMachine(MachineOptions options) : options_(std::move(options)) {}

@@ -22,6 +22,8 @@ std::string_view to_text(Operation operation) noexcept {
       return "get_intent";
     case Operation::get_charge:
       return "get_charge";
+    case Operation::get_refund:
+      return "get_refund";
     case Operation::list_intents:
       return "list_intents";
     case Operation::list_charges:
@@ -43,6 +45,7 @@ bool is_look_up(Operation operation) noexcept {
       return false;
     case Operation::get_intent:
     case Operation::get_charge:
+    case Operation::get_refund:
     case Operation::list_intents:
     case Operation::list_charges:
     case Operation::list_refunds:

@@ -67,6 +67,19 @@ class MemoryReader final : public JournalReader {
     return std::optional<StoredSnapshot>(*found->second->snapshot);
   }
 
+  Result<std::vector<PersistenceId>> ids_under(std::string_view prefix,
+                                               const std::optional<PersistenceId>& after,
+                                               std::size_t limit) override {
+    if (auto error = doubt()) return Unexpected{std::move(*error)};
+    std::vector<PersistenceId> found;
+    for (auto at = store_.histories->lower_bound(prefix);
+         at != store_.histories->end() && at->first.starts_with(prefix) && found.size() < limit;
+         ++at) {
+      if (!after || after->value() < at->first) found.emplace_back(at->first);
+    }
+    return found;
+  }
+
   Result<std::optional<ObligationRow>> row(const ObligationKey& key) override {
     if (auto error = doubt()) return Unexpected{std::move(*error)};
     const auto found = store_.rows->find(key);
@@ -111,6 +124,27 @@ class MemoryReader final : public JournalReader {
       return stored.epoch < epoch && is_open(stored.row.status) &&
              !is_operator_owned(stored.row.status) &&
              (!after || KeyOrder()(*after, stored.row.key));
+    });
+  }
+
+  Result<std::optional<ObligationRow>> row_of_charge(std::string_view charge_id) override {
+    if (charge_id.empty()) return std::optional<ObligationRow>();
+    return rows_where(1, [&](const MemoryRow& stored) { return stored.row.charge_id == charge_id; })
+        .transform([](std::vector<ObligationRow>&& found) {
+          return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
+        });
+  }
+
+  Result<std::vector<RefundRow>> refunds_of(const CustomerId& customer) override {
+    return refunds_where(no_limit,
+                         [&](const RefundRow& row) { return row.obligation.customer == customer; });
+  }
+
+  Result<std::vector<RefundRow>> refunds(const RefundQuery& query) override {
+    return refunds_where(query.limit, [&](const RefundRow& row) {
+      const bool is_beyond = !query.after || RefundOrder()({*query.after, query.after_number},
+                                                           {row.obligation, row.number});
+      return is_beyond && (!query.status || *query.status == row.status);
     });
   }
 
@@ -182,6 +216,17 @@ class MemoryReader final : public JournalReader {
     for (const auto& [key, stored] : *store_.rows) {
       if (found.size() >= limit) break;
       if (is_wanted(*stored)) found.push_back(stored->row);
+    }
+    return found;
+  }
+
+  template <class Predicate>
+  Result<std::vector<RefundRow>> refunds_where(std::size_t limit, Predicate is_wanted) {
+    if (auto error = doubt()) return Unexpected{std::move(*error)};
+    std::vector<RefundRow> found;
+    for (const auto& [key, row] : *store_.refunds) {
+      if (found.size() >= limit) break;
+      if (is_wanted(row)) found.push_back(row);
     }
     return found;
   }

@@ -98,6 +98,7 @@ CommitAnswer MemoryStore::apply(const CommitUnit& unit) {
   for (const RowWrite& write : unit.rows) {
     rows.edit()[write.row.key] = std::make_shared<MemoryRow>(MemoryRow{write.row, unit.epoch});
   }
+  for (const RefundRow& row : unit.refunds) refunds.edit()[{row.obligation, row.number}] = row;
   for (const Mark& mark : unit.marks) marks.edit()[{mark.scope, mark.key}] = mark;
   return append(unit);
 }

@@ -67,6 +67,15 @@ struct MemoryRow {
   Epoch epoch;  // under which it was last written
 };
 
+/// Order of refunds: by their obligation, then by number.
+struct RefundOrder {
+  using Key = std::pair<ObligationKey, std::uint32_t>;
+  bool operator()(const Key& a, const Key& b) const noexcept {
+    if (KeyOrder()(a.first, b.first)) return true;
+    return !KeyOrder()(b.first, a.first) && a.second < b.second;
+  }
+};
+
 struct MemoryCaps {
   // (period, customer, purpose, attempt): the reservations of one customer and period are adjacent.
   using ReservationKey = std::tuple<std::string, std::string, std::string, std::uint32_t>;
@@ -84,6 +93,7 @@ struct MemoryCaps {
 struct MemoryStore {
   CopyOnWrite<std::map<std::string, CopyOnWrite<MemoryHistory>, std::less<>>> histories;
   CopyOnWrite<std::map<ObligationKey, std::shared_ptr<const MemoryRow>, KeyOrder>> rows;
+  CopyOnWrite<std::map<RefundOrder::Key, RefundRow, RefundOrder>> refunds;
   CopyOnWrite<std::map<std::pair<std::string, std::string>, Mark>> marks;
   CopyOnWrite<MemoryCaps> caps;
   CopyOnWrite<std::map<std::string, Quarantined>> quarantined;

@@ -69,6 +69,25 @@ Complaint row_complaint(const ObligationRow& row) {
   return std::nullopt;
 }
 
+Complaint refund_complaint(const RefundRow& row) {
+  if (const Complaint complaint = key_complaint(row.obligation)) return complaint;
+  if (row.number == 0) return "the number is 0";
+  if (row.amount.minor <= 0 || row.amount.minor > amount_minor_max) {
+    return "the amount is out of range";
+  }
+  for (const std::string_view text : {std::string_view(row.refund_id),
+                                      {row.reason},
+                                      {row.request_id.value()},
+                                      {row.who},
+                                      {row.why}}) {
+    if (!is_short_text(text)) return "a text is not UTF-8 without NUL of at most 4096 bytes";
+  }
+  if (is_open(row.status) && row.status != RefundStatus::parked && !row.next_action_at) {
+    return "it is open, no operator owns it, and it has no next_action_at: nobody would wake it";
+  }
+  return std::nullopt;
+}
+
 Complaint mark_complaint(const Mark& mark) {
   if (mark.scope.empty() || mark.key.empty()) return "scope or key is empty";
   if (!is_short_text(mark.scope) || !is_short_text(mark.key) || !is_short_text(mark.fingerprint)) {
@@ -148,6 +167,14 @@ Complaint repetition_complaint(const CommitUnit& unit) {
   const auto row = first_repeated(
       unit.rows, [](const RowWrite& a, const RowWrite& b) { return a.row.key == b.row.key; });
   if (row) return "the row " + to_display(unit.rows[*row].row.key) + " is written twice";
+  const auto refund = first_repeated(unit.refunds, [](const RefundRow& a, const RefundRow& b) {
+    return a.obligation == b.obligation && a.number == b.number;
+  });
+  if (refund) {
+    const RefundRow& twice = unit.refunds[*refund];
+    return "refund " + std::to_string(twice.number) + " of " + to_display(twice.obligation) +
+           " is written twice";
+  }
   const auto mark = first_repeated(unit.marks, [](const Mark& a, const Mark& b) {
     return a.scope == b.scope && a.key == b.key;
   });
@@ -164,6 +191,7 @@ Complaint complaint_about(const CommitUnit& unit, std::uint32_t shards) {
   if (auto found = header_complaint(unit, shards)) return found;
   if (auto found = first_complaint(unit.events, "event", event_complaint)) return found;
   if (auto found = first_complaint(unit.rows, "row", row_write_complaint)) return found;
+  if (auto found = first_complaint(unit.refunds, "refund", refund_complaint)) return found;
   if (auto found = first_complaint(unit.marks, "mark", mark_complaint)) return found;
   if (auto found = first_complaint(unit.caps, "cap operation", cap_complaint)) return found;
   if (auto found = first_complaint(unit.limits, "cap limit", limit_complaint)) return found;

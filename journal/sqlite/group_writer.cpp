@@ -158,6 +158,11 @@ Result<Stored> GroupWriter::write(const CommitUnit& unit, Findings& findings) {
       return Unexpected{std::move(written).error()};
     }
   }
+  for (const RefundRow& row : unit.refunds) {
+    if (auto written = write_refund(row); !written.has_value()) {
+      return Unexpected{std::move(written).error()};
+    }
+  }
   for (std::size_t at = 0; at < unit.marks.size(); ++at) {
     const Mark& mark = unit.marks[at];
     std::optional<std::int64_t> expires_at;
@@ -220,6 +225,18 @@ Result<Unit> GroupWriter::write_row(const CommitUnit& unit, const RowWrite& writ
             to_text(row.status), row.amount.minor, row.amount.currency.text(), row.charge_id,
             row.attempt, row.decline_code, row.reason, row.request_id.value(), row.initiated_at.ms,
             row.updated_at.ms, next_action_at, next_attempt_at, unit.epoch.value)
+      .run();
+}
+
+Result<Unit> GroupWriter::write_refund(const RefundRow& row) {
+  std::optional<std::int64_t> next_action_at;
+  if (row.next_action_at) next_action_at = row.next_action_at->ms;
+  const ObligationKey& key = row.obligation;
+  return statements_.put_refund
+      ->bind(key.customer.value(), key.period.text(), key.purpose.value(), row.number,
+             row.amount.minor, row.amount.currency.text(), to_text(row.status), row.refund_id,
+             row.reason, row.request_id.value(), row.who, row.why, row.requested_at.ms,
+             row.updated_at.ms, next_action_at)
       .run();
 }
 

@@ -74,6 +74,7 @@ class GroupWriter {
   [[nodiscard]] Result<Unit> write_events(const CommitUnit& unit, Entity& entity);
   [[nodiscard]] Result<Unit> write_row(const CommitUnit& unit, const RowWrite& write,
                                        bool was_open);
+  [[nodiscard]] Result<Unit> write_refund(const RefundRow& row);
   [[nodiscard]] Result<Unit> write_snapshot(const CommitUnit& unit, const Entity& entity);
 
   WriterStatements statements_;

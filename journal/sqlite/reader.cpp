@@ -45,6 +45,15 @@ const std::string open_before_sql =
     std::string(row_columns) +
     " FROM k CROSS JOIN obligations o ON o.period = k.period AND o.customer = k.customer AND "
     "o.purpose = k.purpose ORDER BY k.customer, k.period, k.purpose";
+const std::string row_of_charge_sql = select_row + "WHERE o.charge_id = ?1 LIMIT 1";
+const std::string select_refund = "SELECT " + std::string(refund_columns) + " FROM refunds r ";
+const std::string refunds_of_sql =
+    select_refund + "WHERE r.customer = ?1 ORDER BY r.period, r.purpose, r.number";
+const std::string refunds_sql =
+    select_refund +
+    "WHERE (r.customer, r.period, r.purpose, r.number) > (?1, ?2, ?3, ?4) "
+    "AND (?5 = '' OR r.status = ?5) "
+    "ORDER BY r.customer, r.period, r.purpose, r.number LIMIT ?6";
 constexpr std::string_view cap_use_sql =
     "SELECT b.currency, b.customer, l.limit_minor, "
     "CASE WHEN b.customer = '' THEN t.reserved_minor ELSE (SELECT sum(amount_minor) FROM "
@@ -93,6 +102,22 @@ class SqliteReader final : public JournalReader {
     return certain([&] { return histories_.snapshot(id); });
   }
 
+  Result<std::vector<PersistenceId>> ids_under(std::string_view prefix,
+                                               const std::optional<PersistenceId>& after,
+                                               std::size_t limit) override {
+    // The first text that does not begin with the prefix: one more in its last character.
+    std::string beyond(prefix);
+    if (!beyond.empty()) beyond.back() = static_cast<char>(beyond.back() + 1);
+    return collect<PersistenceId>(
+        "SELECT persistence_id FROM entities WHERE persistence_id >= ?1 AND persistence_id > ?2 "
+        "AND persistence_id < ?3 ORDER BY persistence_id LIMIT ?4",
+        [](const SqliteStatement& row) -> Result<PersistenceId> {
+          return PersistenceId(std::string(row.text(0)));
+        },
+        prefix, after ? std::string_view(after->value()) : std::string_view(), beyond,
+        sql_limit(limit));
+  }
+
   Result<std::optional<ObligationRow>> row(const ObligationKey& key) override {
     return select_rows(row_sql, key.period.text(), key.customer.value(), key.purpose.value())
         .transform([](std::vector<ObligationRow>&& found) {
@@ -123,6 +148,25 @@ class SqliteReader final : public JournalReader {
                        after ? std::string_view(after->customer.value()) : none,
                        after ? std::string_view(after->period.text()) : none,
                        after ? std::string_view(after->purpose.value()) : none, sql_limit(limit));
+  }
+  Result<std::optional<ObligationRow>> row_of_charge(std::string_view charge_id) override {
+    if (charge_id.empty()) return std::optional<ObligationRow>();
+    return select_rows(row_of_charge_sql, charge_id)
+        .transform([](std::vector<ObligationRow>&& found) {
+          return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
+        });
+  }
+  Result<std::vector<RefundRow>> refunds_of(const CustomerId& customer) override {
+    return collect<RefundRow>(refunds_of_sql, read_refund, customer.value());
+  }
+  Result<std::vector<RefundRow>> refunds(const RefundQuery& query) override {
+    const std::string_view none;
+    const auto& after = query.after;
+    return collect<RefundRow>(
+        refunds_sql, read_refund, after ? std::string_view(after->customer.value()) : none,
+        after ? std::string_view(after->period.text()) : none,
+        after ? std::string_view(after->purpose.value()) : none, query.after_number,
+        query.status ? to_text(*query.status) : none, sql_limit(query.limit));
   }
   Result<std::optional<Mark>> mark(std::string_view scope, std::string_view key,
                                    Timestamp now) override;

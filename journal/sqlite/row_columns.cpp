@@ -46,6 +46,35 @@ Result<ObligationRow> read_row(const SqliteStatement& statement, int first) {
   return row;
 }
 
+Result<RefundRow> read_refund(const SqliteStatement& statement) {
+  const auto text = [&](int column) { return std::string(statement.text(column)); };
+  const auto damaged_refund = [&](const std::string& what) {
+    return fail(ErrorCode::store_corrupt, "refund of customer " + text(0) + ", period " + text(1) +
+                                              ", number " + std::to_string(statement.integer(3)) +
+                                              ": " + what);
+  };
+  auto period = BillingPeriod::parse(statement.text(1));
+  if (!period.has_value()) return damaged_refund(period.error().context);
+  const auto currency = Currency::parse(statement.text(5));
+  if (!currency.has_value()) return damaged_refund(currency.error().context);
+  const auto status = parse_refund_status(statement.text(6));
+  if (!status.has_value()) return damaged_refund(status.error().context);
+  RefundRow row;
+  row.obligation = {CustomerId(text(0)), std::move(period).value(), Purpose(text(2))};
+  row.number = static_cast<std::uint32_t>(statement.integer(3));
+  row.amount = Money{statement.integer(4), *currency};
+  row.status = *status;
+  row.refund_id = text(7);
+  row.reason = text(8);
+  row.request_id = RequestId(text(9));
+  row.who = text(10);
+  row.why = text(11);
+  row.requested_at = Timestamp{statement.integer(12)};
+  row.updated_at = Timestamp{statement.integer(13)};
+  row.next_action_at = optional_time(statement, 14);
+  return row;
+}
+
 Result<Digest> read_digest(const SqliteStatement& statement, int column) {
   const auto bytes = statement.blob(column);
   Digest digest;

@@ -20,6 +20,14 @@ inline constexpr std::string_view row_columns =
 [[nodiscard]] Result<ObligationRow> read_row(const platform::SqliteStatement& statement,
                                              int first = 0);
 
+/// The columns of `refunds`, named r, that read_refund() expects, in this order.
+inline constexpr std::string_view refund_columns =
+    "r.customer, r.period, r.purpose, r.number, r.amount_minor, r.currency, r.status, "
+    "r.refund_id, r.reason, r.request_id, r.who, r.why, r.requested_at, r.updated_at, "
+    "r.next_action_at";
+
+[[nodiscard]] Result<RefundRow> read_refund(const platform::SqliteStatement& statement);
+
 /// The columns of `events`, named v, that read_event() expects, in this order.
 inline constexpr std::string_view event_columns =
     "v.sequence_nr, v.manifest, v.version, v.payload, v.epoch, v.writer, v.at, v.head";

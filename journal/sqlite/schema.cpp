@@ -92,6 +92,30 @@ CREATE INDEX obligations_due
   ON obligations (next_action_at, period, customer, purpose, epoch, status)
   WHERE next_action_at IS NOT NULL;
 
+-- The customer comes first: refunds are few and are asked for by customer.
+CREATE TABLE refunds (
+  customer       TEXT NOT NULL,
+  period         TEXT NOT NULL,
+  purpose        TEXT NOT NULL,
+  number         INTEGER NOT NULL CHECK (number >= 1),
+  amount_minor   INTEGER NOT NULL CHECK (amount_minor > 0),
+  currency       TEXT NOT NULL,
+  status         TEXT NOT NULL,
+  refund_id      TEXT NOT NULL,
+  reason         TEXT NOT NULL,
+  request_id     TEXT NOT NULL,
+  who            TEXT NOT NULL,
+  why            TEXT NOT NULL,
+  requested_at   INTEGER NOT NULL,
+  updated_at     INTEGER NOT NULL,
+  next_action_at INTEGER,
+  PRIMARY KEY (customer, period, purpose, number),
+  CONSTRAINT somebody_acts_next CHECK (
+    next_action_at IS NOT NULL OR status = 'succeeded' OR status = 'failed' OR status = 'parked')
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER refunds_are_not_deleted BEFORE DELETE ON refunds
+BEGIN SELECT RAISE(ABORT, 'refunds are never deleted'); END;
+
 CREATE TABLE marks (
   scope       TEXT NOT NULL,
   key         TEXT NOT NULL,
@@ -187,6 +211,14 @@ SELECT customer, period, purpose, status,
        strftime('%Y-%m-%dT%H:%M:%fZ', next_action_at / 1000.0, 'unixepoch') AS next_action_at,
        strftime('%Y-%m-%dT%H:%M:%fZ', next_attempt_at / 1000.0, 'unixepoch') AS next_attempt_at
 FROM obligations;
+
+CREATE VIEW v1_refunds AS
+SELECT customer, period, purpose, number, status, status NOT IN ('succeeded', 'failed') AS is_open,
+       amount_minor, currency, refund_id, reason, request_id, who, why,
+       strftime('%Y-%m-%dT%H:%M:%fZ', requested_at / 1000.0, 'unixepoch') AS requested_at,
+       strftime('%Y-%m-%dT%H:%M:%fZ', updated_at / 1000.0, 'unixepoch') AS updated_at,
+       strftime('%Y-%m-%dT%H:%M:%fZ', next_action_at / 1000.0, 'unixepoch') AS next_action_at
+FROM refunds;
 )sql";
 
 }  // namespace onceward::journal::sqlite

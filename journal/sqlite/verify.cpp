@@ -254,6 +254,14 @@ void Verifier::check_rows() {
     return Go::on;
   };
   expect_read(for_each_row(connection_, all_rows_sql, check_one), "obligations");
+  expect_read(for_each_row(connection_, "SELECT " + std::string(refund_columns) + " FROM refunds r",
+                           [&](const SqliteStatement& statement) -> Result<Go> {
+                             if (const auto row = read_refund(statement); !row.has_value()) {
+                               add("refunds", row.error().context);
+                             }
+                             return Go::on;
+                           }),
+              "refunds");
   for (const Question& question : questions) {
     expect_read(for_each_row(connection_, question.sql,
                              [&](const SqliteStatement& row) -> Result<Go> {

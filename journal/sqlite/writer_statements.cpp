@@ -50,6 +50,15 @@ constexpr std::array texts = {
          "attempt = ?8, decline_code = ?9, reason = ?10, request_id = ?11, initiated_at = ?12, "
          "updated_at = ?13, next_action_at = ?14, next_attempt_at = ?15, epoch = ?16 "
          "WHERE period = ?1 AND customer = ?2 AND purpose = ?3"},
+    Text{&WriterStatements::put_refund,
+         "INSERT INTO refunds (customer, period, purpose, number, amount_minor, currency, status, "
+         "refund_id, reason, request_id, who, why, requested_at, updated_at, next_action_at) "
+         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) "
+         "ON CONFLICT DO UPDATE SET amount_minor = excluded.amount_minor, "
+         "currency = excluded.currency, status = excluded.status, refund_id = excluded.refund_id, "
+         "reason = excluded.reason, request_id = excluded.request_id, who = excluded.who, "
+         "why = excluded.why, requested_at = excluded.requested_at, "
+         "updated_at = excluded.updated_at, next_action_at = excluded.next_action_at"},
     Text{&WriterStatements::find_mark,
          "SELECT fingerprint, expires_at FROM marks WHERE scope = ?1 AND key = ?2"},
     Text{&WriterStatements::put_mark,

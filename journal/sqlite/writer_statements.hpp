@@ -28,6 +28,7 @@ struct WriterStatements {
   Statement find_status = nullptr;
   Statement insert_row = nullptr;
   Statement update_row = nullptr;
+  Statement put_refund = nullptr;
   Statement find_mark = nullptr;
   Statement put_mark = nullptr;
   Statement put_snapshot = nullptr;

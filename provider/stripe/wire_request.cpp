@@ -22,6 +22,7 @@ constexpr std::array operation_rows = {
     OperationRow{Operation::create_refund, true, refunds, false, "", "refund", false},
     OperationRow{Operation::get_intent, false, intents, true, "", intent, false},
     OperationRow{Operation::get_charge, false, charges, true, "", "charge", false},
+    OperationRow{Operation::get_refund, false, refunds, true, "", "refund", false},
     OperationRow{Operation::list_intents, false, intents, false, "", intent, true},
     OperationRow{Operation::list_charges, false, charges, false, "", "charge", true},
     OperationRow{Operation::list_refunds, false, refunds, false, "", "refund", true},

@@ -64,6 +64,24 @@ class LockedReader final : public journal::JournalReader {
     ++journal_.pages;
     return reader_->open_before(epoch, after, limit);
   }
+  Result<std::vector<PersistenceId>> ids_under(std::string_view prefix,
+                                               const std::optional<PersistenceId>& after,
+                                               std::size_t limit) override {
+    const std::lock_guard lock(journal_.mutex());
+    return reader_->ids_under(prefix, after, limit);
+  }
+  Result<std::optional<ObligationRow>> row_of_charge(std::string_view charge_id) override {
+    const std::lock_guard lock(journal_.mutex());
+    return reader_->row_of_charge(charge_id);
+  }
+  Result<std::vector<RefundRow>> refunds_of(const CustomerId& customer) override {
+    const std::lock_guard lock(journal_.mutex());
+    return reader_->refunds_of(customer);
+  }
+  Result<std::vector<RefundRow>> refunds(const journal::RefundQuery& query) override {
+    const std::lock_guard lock(journal_.mutex());
+    return reader_->refunds(query);
+  }
   Result<std::optional<Mark>> mark(std::string_view scope, std::string_view key,
                                    Timestamp now) override {
     const std::lock_guard lock(journal_.mutex());

@@ -49,6 +49,7 @@ class FakeStore {
   }
 
   std::map<ObligationKey, ObligationRow> rows_;                // guarded
+  std::vector<RefundRow> refunds_;                             // guarded
   std::map<std::pair<std::string, std::string>, Mark> marks_;  // guarded
   std::vector<journal::Quarantined> quarantined_;              // guarded
   std::map<std::string, std::vector<StoredEvent>> events_;     // guarded
@@ -121,6 +122,34 @@ class FakeReader final : public journal::JournalReader {
                                                  std::size_t) override {
     return std::vector<ObligationRow>();
   }
+  Result<std::vector<PersistenceId>> ids_under(std::string_view prefix,
+                                               const std::optional<PersistenceId>& after,
+                                               std::size_t limit) override {
+    return store_.read<std::vector<PersistenceId>>([&](const FakeStore& s) {
+      std::vector<PersistenceId> found;
+      for (const auto& [id, events] : s.events_) {
+        if (id.rfind(prefix, 0) == 0 && (!after || after->value() < id) && found.size() < limit) {
+          found.emplace_back(id);
+        }
+      }
+      return found;
+    });
+  }
+  Result<std::optional<ObligationRow>> row_of_charge(std::string_view charge_id) override {
+    return store_.read<std::optional<ObligationRow>>([&](const FakeStore& s) {
+      for (const auto& [key, row] : s.rows_) {
+        if (row.charge_id == charge_id) return std::optional(row);
+      }
+      return std::optional<ObligationRow>();
+    });
+  }
+  Result<std::vector<RefundRow>> refunds_of(const CustomerId& customer) override {
+    return refunds_where([&](const RefundRow& row) { return row.obligation.customer == customer; });
+  }
+  Result<std::vector<RefundRow>> refunds(const journal::RefundQuery& query) override {
+    return refunds_where(
+        [&](const RefundRow& row) { return !query.status || row.status == *query.status; });
+  }
   Result<std::optional<Mark>> mark(std::string_view scope, std::string_view key,
                                    Timestamp now) override {
     return store_.read<std::optional<Mark>>([&](const FakeStore& s) {
@@ -140,6 +169,17 @@ class FakeReader final : public journal::JournalReader {
   Result<journal::JournalStats> stats() override { return journal::JournalStats{}; }
 
  private:
+  template <class Predicate>
+  Result<std::vector<RefundRow>> refunds_where(Predicate is_wanted) {
+    return store_.read<std::vector<RefundRow>>([&](const FakeStore& s) {
+      std::vector<RefundRow> found;
+      for (const RefundRow& row : s.refunds_) {
+        if (is_wanted(row)) found.push_back(row);
+      }
+      return found;
+    });
+  }
+
   const FakeStore& store_;
 };
 

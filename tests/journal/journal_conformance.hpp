@@ -6,6 +6,7 @@
 #include "tests/journal/conformance_caps.hpp"
 #include "tests/journal/conformance_commit.hpp"
 #include "tests/journal/conformance_read.hpp"
+#include "tests/journal/conformance_refunds.hpp"
 #include "tests/journal/conformance_rows.hpp"
 #include "tests/journal/conformance_shape.hpp"
 
@@ -15,6 +16,7 @@
   INSTANTIATE_TYPED_TEST_SUITE_P(prefix, JournalCommitConformance, Backend); \
   INSTANTIATE_TYPED_TEST_SUITE_P(prefix, JournalShapeConformance, Backend);  \
   INSTANTIATE_TYPED_TEST_SUITE_P(prefix, JournalRowConformance, Backend);    \
+  INSTANTIATE_TYPED_TEST_SUITE_P(prefix, JournalRefundConformance, Backend); \
   INSTANTIATE_TYPED_TEST_SUITE_P(prefix, JournalCapConformance, Backend);    \
   INSTANTIATE_TYPED_TEST_SUITE_P(prefix, JournalReadConformance, Backend);   \
   INSTANTIATE_TYPED_TEST_SUITE_P(prefix, JournalBarrierConformance, Backend)

@@ -10,6 +10,7 @@
 
 #include <onceward/core/digest.hpp>
 #include <onceward/core/obligation.hpp>
+#include <onceward/core/refund.hpp>
 #include <onceward/core/sequence_nr.hpp>
 
 namespace onceward {
@@ -113,6 +114,7 @@ struct CommitUnit {
 
   std::vector<EncodedEvent> events;
   std::vector<RowWrite> rows;
+  std::vector<RefundRow> refunds;  ///< each written as a whole, whether it exists or not
   std::vector<Mark> marks;
   std::vector<CapOp> caps;
   std::vector<CapLimit> limits;

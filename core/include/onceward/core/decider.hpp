@@ -61,6 +61,7 @@ template <class Event, class Reply, class Note = NoNote>
 struct Decision {
   std::vector<Event> events;
   std::vector<RowWrite> rows;
+  std::vector<RefundRow> refunds;
   std::vector<Mark> marks;
   std::vector<CapOp> caps;
   std::vector<CapLimit> limits;
@@ -81,7 +82,8 @@ struct Decision {
   std::optional<std::string> quarantine;
 
   [[nodiscard]] bool stores_nothing() const noexcept {
-    return events.empty() && rows.empty() && marks.empty() && caps.empty() && limits.empty();
+    return events.empty() && rows.empty() && refunds.empty() && marks.empty() && caps.empty() &&
+           limits.empty();
   }
 };
 

@@ -16,7 +16,7 @@ namespace onceward {
 /// A Decision whose events are encoded and whose reply is erased; the typed events and notes stay
 /// with the hooks until apply() or drop().
 struct ErasedDecision {
-  CommitUnit facts;  ///< events, rows, marks, caps, limits; the machine fills in the rest
+  CommitUnit facts;  ///< events, rows, refunds, marks, caps, limits; the machine fills in the rest
   std::vector<Effect> effects;
   std::optional<std::any> reply;
   bool wait = false;

@@ -80,6 +80,7 @@ class TypedMachine final : public EntityMachine {
     notes_ = std::move(decision.notes);
     erased.has_notes = !notes_.empty();
     erased.facts.rows = std::move(decision.rows);
+    erased.facts.refunds = std::move(decision.refunds);
     erased.facts.marks = std::move(decision.marks);
     erased.facts.caps = std::move(decision.caps);
     erased.facts.limits = std::move(decision.limits);

@@ -27,6 +27,7 @@ enum class Operation : std::uint8_t {
   create_refund,   ///< POST refunds
   get_intent,      ///< GET payment_intents/{target}
   get_charge,      ///< GET charges/{target}
+  get_refund,      ///< GET refunds/{target}
   list_intents,    ///< GET payment_intents by customer and created range, all pages
   list_charges,    ///< GET charges by customer and created range, all pages
   list_refunds,    ///< GET refunds by charge, all pages

@@ -66,6 +66,16 @@ struct RowQuery {
   std::size_t limit = 100;
 };
 
+/// Which refunds to list. Results are ordered by the bytes of (customer, period text, purpose),
+/// then by number.
+struct RefundQuery {
+  std::optional<RefundStatus> status;
+  /// Continue after this one; absent: from the start.
+  std::optional<ObligationKey> after;
+  std::uint32_t after_number = 0;
+  std::size_t limit = 100;
+};
+
 struct JournalStats {
   std::uint64_t events = 0;
   std::uint64_t entities = 0;
@@ -107,6 +117,10 @@ class JournalReader {
       std::uint64_t after,
       const std::function<bool(std::uint64_t, const PersistenceId&, StoredEvent&&)>& sink) = 0;
   [[nodiscard]] virtual Result<std::optional<StoredSnapshot>> snapshot(const PersistenceId& id) = 0;
+  /// Entities with events whose id begins with `prefix` (1 or more visible ASCII characters, e.g.
+  /// "inbox/"), ordered by their bytes, after `after` (absent: from the start).
+  [[nodiscard]] virtual Result<std::vector<PersistenceId>> ids_under(
+      std::string_view prefix, const std::optional<PersistenceId>& after, std::size_t limit) = 0;
 
   [[nodiscard]] virtual Result<std::optional<ObligationRow>> row(const ObligationKey& key) = 0;
   /// All rows of one customer, ordered by (period text, purpose).
@@ -122,6 +136,12 @@ class JournalReader {
   /// start-up takes at once.
   [[nodiscard]] virtual Result<std::vector<ObligationRow>> open_before(
       Epoch epoch, const std::optional<ObligationKey>& after, std::size_t limit) = 0;
+  /// The row that was charged by this charge, if there is one. Reads every row: for what is rare.
+  [[nodiscard]] virtual Result<std::optional<ObligationRow>> row_of_charge(
+      std::string_view charge_id) = 0;
+  /// All refunds of one customer, ordered by (period text, purpose, number).
+  [[nodiscard]] virtual Result<std::vector<RefundRow>> refunds_of(const CustomerId& customer) = 0;
+  [[nodiscard]] virtual Result<std::vector<RefundRow>> refunds(const RefundQuery& query) = 0;
   /// The mark if it exists and has not expired at `now`.
   [[nodiscard]] virtual Result<std::optional<Mark>> mark(std::string_view scope,
                                                          std::string_view key, Timestamp now) = 0;
