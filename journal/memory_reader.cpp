@@ -9,6 +9,27 @@
 namespace onceward::journal {
 namespace {
 
+/// As the index obligations_attention of the other backends.
+bool needs_a_look(ObligationStatus status) {
+  switch (status) {
+    case ObligationStatus::parked:
+    case ObligationStatus::rejected:
+    case ObligationStatus::capped:
+    case ObligationStatus::uncollectible:
+    case ObligationStatus::processing:
+    case ObligationStatus::action_required:
+      return true;
+    case ObligationStatus::in_progress:
+    case ObligationStatus::unknown:
+    case ObligationStatus::declined:
+    case ObligationStatus::completed:
+    case ObligationStatus::waived:
+    case ObligationStatus::cancelled:
+      return false;
+  }
+  return true;
+}
+
 class MemoryReader final : public JournalReader {
  public:
   explicit MemoryReader(const MemoryStore& store) : store_(store) {}
@@ -145,6 +166,13 @@ class MemoryReader final : public JournalReader {
       const bool is_beyond = !query.after || RefundOrder()({*query.after, query.after_number},
                                                            {row.obligation, row.number});
       return is_beyond && (!query.status || *query.status == row.status);
+    });
+  }
+
+  Result<std::vector<ObligationRow>> attention_rows(const std::optional<ObligationKey>& after,
+                                                    std::size_t limit) override {
+    return rows_where(limit, [&](const MemoryRow& stored) {
+      return needs_a_look(stored.row.status) && (!after || KeyOrder()(*after, stored.row.key));
     });
   }
 

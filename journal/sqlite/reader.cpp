@@ -54,6 +54,12 @@ const std::string refunds_sql =
     "WHERE (r.customer, r.period, r.purpose, r.number) > (?1, ?2, ?3, ?4) "
     "AND (?5 = '' OR r.status = ?5) "
     "ORDER BY r.customer, r.period, r.purpose, r.number LIMIT ?6";
+// The list is spelled as in obligations_attention: only then the index answers it.
+const std::string attention_sql =
+    select_row +
+    "WHERE status IN ('parked', 'rejected', 'capped', 'uncollectible', 'processing', "
+    "'action_required') AND (o.customer, o.period, o.purpose) > (?1, ?2, ?3) "
+    "ORDER BY o.customer, o.period, o.purpose LIMIT ?4";
 constexpr std::string_view cap_use_sql =
     "SELECT b.currency, b.customer, l.limit_minor, "
     "CASE WHEN b.customer = '' THEN t.reserved_minor ELSE (SELECT sum(amount_minor) FROM "
@@ -167,6 +173,13 @@ class SqliteReader final : public JournalReader {
         after ? std::string_view(after->period.text()) : none,
         after ? std::string_view(after->purpose.value()) : none, query.after_number,
         query.status ? to_text(*query.status) : none, sql_limit(query.limit));
+  }
+  Result<std::vector<ObligationRow>> attention_rows(const std::optional<ObligationKey>& after,
+                                                    std::size_t limit) override {
+    const std::string_view none;
+    return select_rows(attention_sql, after ? std::string_view(after->customer.value()) : none,
+                       after ? std::string_view(after->period.text()) : none,
+                       after ? std::string_view(after->purpose.value()) : none, sql_limit(limit));
   }
   Result<std::optional<Mark>> mark(std::string_view scope, std::string_view key,
                                    Timestamp now) override;

@@ -91,6 +91,11 @@ BEGIN SELECT RAISE(ABORT, 'obligations are never deleted'); END;
 CREATE INDEX obligations_due
   ON obligations (next_action_at, period, customer, purpose, epoch, status)
   WHERE next_action_at IS NOT NULL;
+-- What a person may have to look at; few rows, whatever the size of the store.
+CREATE INDEX obligations_attention
+  ON obligations (customer, period, purpose)
+  WHERE status IN ('parked', 'rejected', 'capped', 'uncollectible', 'processing',
+                   'action_required');
 
 -- The customer comes first: refunds are few and are asked for by customer.
 CREATE TABLE refunds (

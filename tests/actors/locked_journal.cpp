@@ -82,6 +82,11 @@ class LockedReader final : public journal::JournalReader {
     const std::lock_guard lock(journal_.mutex());
     return reader_->refunds(query);
   }
+  Result<std::vector<ObligationRow>> attention_rows(const std::optional<ObligationKey>& after,
+                                                    std::size_t limit) override {
+    const std::lock_guard lock(journal_.mutex());
+    return reader_->attention_rows(after, limit);
+  }
   Result<std::optional<Mark>> mark(std::string_view scope, std::string_view key,
                                    Timestamp now) override {
     const std::lock_guard lock(journal_.mutex());

@@ -2,6 +2,7 @@
 // the answers of the API that a sound node gives only in rare moments.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -9,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -150,6 +152,25 @@ class FakeReader final : public journal::JournalReader {
     return refunds_where(
         [&](const RefundRow& row) { return !query.status || row.status == *query.status; });
   }
+  /// In the order of a real one.
+  Result<std::vector<ObligationRow>> attention_rows(const std::optional<ObligationKey>& after,
+                                                    std::size_t limit) override {
+    return store_.read<std::vector<ObligationRow>>([&](const FakeStore& s) {
+      std::vector<ObligationRow> found;
+      for (const auto& [key, row] : s.rows_) {
+        const bool needs_a_look = is_operator_owned(row.status) ||
+                                  row.status == ObligationStatus::uncollectible ||
+                                  row.status == ObligationStatus::processing ||
+                                  row.status == ObligationStatus::action_required;
+        const bool is_after = !after || order_of(key) > order_of(*after);
+        if (needs_a_look && is_after) found.push_back(row);
+      }
+      std::sort(found.begin(), found.end(),
+                [](const auto& a, const auto& b) { return order_of(a.key) < order_of(b.key); });
+      if (found.size() > limit) found.resize(limit);
+      return found;
+    });
+  }
   Result<std::optional<Mark>> mark(std::string_view scope, std::string_view key,
                                    Timestamp now) override {
     return store_.read<std::optional<Mark>>([&](const FakeStore& s) {
@@ -169,6 +190,10 @@ class FakeReader final : public journal::JournalReader {
   Result<journal::JournalStats> stats() override { return journal::JournalStats{}; }
 
  private:
+  static std::tuple<std::string, std::string, std::string> order_of(const ObligationKey& key) {
+    return {key.customer.value(), key.period.text(), key.purpose.value()};
+  }
+
   template <class Predicate>
   Result<std::vector<RefundRow>> refunds_where(Predicate is_wanted) {
     return store_.read<std::vector<RefundRow>>([&](const FakeStore& s) {
