@@ -83,4 +83,12 @@ ApiError server_error(int status) {
   return error;
 }
 
+ApiError key_store_full() {
+  ApiError error = server_error(503);
+  error.message =
+      "The simulator remembers no more keys: all that it holds are younger than their life. Reset "
+      "it, or raise keys_max.";
+  return error;
+}
+
 }  // namespace onceward::provider::simulator

@@ -33,5 +33,7 @@ struct ApiError {
 [[nodiscard]] ApiError rate_limited();
 [[nodiscard]] ApiError lock_timeout();
 [[nodiscard]] ApiError server_error(int status);
+/// 503: the simulator holds as many keys as it may.
+[[nodiscard]] ApiError key_store_full();
 
 }  // namespace onceward::provider::simulator

@@ -80,9 +80,10 @@ EndpointAnswer list(EndpointContext& context, const Params& params, const std::s
   const auto show = [](const Charge& charge) { return to_json(charge); };
   if (params.has("customer")) {
     return list_page(context.store.charges_of(params.text("customer")), params, "/v1/charges", fits,
-                     show);
+                     show, context.page_max);
   }
-  return list_page(context.store.charges().all(), params, "/v1/charges", fits, show);
+  return list_page(context.store.charges().all(), params, "/v1/charges", fits, show,
+                   context.page_max);
 }
 
 constexpr std::array<Endpoint, 3> endpoints{{

@@ -8,6 +8,7 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 
+#include "provider/simulator/control_request.hpp"
 #include "provider/simulator/json_reader.hpp"
 #include "provider/simulator/payments.hpp"
 
@@ -15,22 +16,6 @@ namespace onceward::provider::simulator {
 namespace json = boost::json;
 
 namespace {
-
-struct ControlRequest {
-  ProviderState& state;
-  const std::function<void()>& give_up_requests;
-  Params query;
-  json::object body;
-};
-struct ControlAnswer {
-  int status = 200;
-  json::value body;
-};
-using ControlHandler = ControlAnswer (*)(ControlRequest&);
-
-ControlAnswer bad(const std::string& why) {
-  return {400, json::object({{"error", why}})};
-}
 
 std::string_view to_text(WireEnding ending) noexcept {
   switch (ending) {
@@ -42,6 +27,10 @@ std::string_view to_text(WireEnding ending) noexcept {
       return "rst";
     case WireEnding::hang:
       return "hang";
+    case WireEnding::refused:
+      return "refused";
+    case WireEnding::tls_failed:
+      return "tls_failed";
   }
   return "";
 }
@@ -66,6 +55,12 @@ ControlAnswer summary(ControlRequest& request) {
   body["intents"] = state.store.intents().all().size();
   body["customers"] = state.store.customers().all().size();
   body["keys"] = state.keys.all().size();
+  body["events"] = state.events.all().size();
+  body["events_dropped"] = state.events.dropped();
+  body["webhooks_pending"] = state.webhooks.pending();
+  body["webhooks_dropped"] = state.webhooks.dropped();
+  body["webhooks_given_up"] = state.webhooks.given_up();
+  body["chaos_percent"] = state.chaos.settings().percent;
   body["fault_rules"] = state.faults.rules().size();
   return {200, body};
 }
@@ -278,11 +273,6 @@ ControlAnswer authenticate(ControlRequest& request) {
   return {200, to_json(*intent)};
 }
 
-struct ControlRoute {
-  std::string_view method;
-  std::string_view path;
-  ControlHandler handler;
-};
 constexpr ControlRoute routes[] = {
     {"GET", "/_sim", summary},
     {"GET", "/_sim/faults", list_faults},

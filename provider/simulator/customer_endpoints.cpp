@@ -68,7 +68,7 @@ EndpointAnswer list_customers(EndpointContext& context, const Params& params, co
   return list_page(
       context.store.customers().all(), params, "/v1/customers",
       [&](const Customer& customer) { return email.empty() || customer.email == email; },
-      [](const Customer& customer) { return to_json(customer); });
+      [](const Customer& customer) { return to_json(customer); }, context.page_max);
 }
 
 std::optional<ApiError> check_method(const Params& params) {

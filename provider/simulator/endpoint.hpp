@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "provider/simulator/api_error.hpp"
 #include "provider/simulator/events.hpp"
@@ -20,20 +21,30 @@
 
 namespace onceward::provider::simulator {
 
+class SearchIndex;
+class WebhookSender;
+
 /// What an endpoint works on. References outlive the call.
 struct EndpointContext {
   ObjectStore& store;
   Ledger& ledger;
   EventLog& events;
   ChangeLog& changes;
-  Timestamp now;  ///< provider time
+  WebhookSender& webhooks;
+  SearchIndex& search;
+  Timestamp now;         ///< provider time
+  Timestamp driver_now;  ///< driver time
   bool strict_customers = false;
-  std::string key;
-  std::string request_id;
+  std::string key = {};
+  std::string request_id = {};
+  /// Lists show no more at once; absent: what was asked for.
+  std::optional<std::uint64_t> page_max = std::nullopt;
   /// Asked once per attempt to take money, so that a fault rule counts attempts and not requests.
-  std::function<std::optional<PaymentOutcome>()> forced_outcome;
+  std::function<std::optional<PaymentOutcome>()> forced_outcome = [] { return std::nullopt; };
   /// Asked once per refund that is made.
-  std::function<std::optional<RefundOutcome>()> forced_refund;
+  std::function<std::optional<RefundOutcome>()> forced_refund = [] { return std::nullopt; };
+  /// Deliveries that must have been tried before this request is answered.
+  std::vector<std::uint64_t> awaited_webhooks = {};
 
   [[nodiscard]] std::int64_t now_s() const noexcept { return now.ms / 1000; }
 };
@@ -60,6 +71,10 @@ struct Endpoint {
 [[nodiscard]] std::span<const Endpoint> intent_endpoints() noexcept;
 [[nodiscard]] std::span<const Endpoint> customer_endpoints() noexcept;
 [[nodiscard]] std::span<const Endpoint> refund_endpoints() noexcept;
+[[nodiscard]] std::span<const Endpoint> dispute_endpoints() noexcept;
+[[nodiscard]] std::span<const Endpoint> event_endpoints() noexcept;
+[[nodiscard]] std::span<const Endpoint> search_endpoints() noexcept;
+[[nodiscard]] std::span<const Endpoint> webhook_endpoints() noexcept;
 
 struct Route {
   const Endpoint* endpoint = nullptr;

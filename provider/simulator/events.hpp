@@ -1,5 +1,5 @@
-// EventLog: what happened at the provider, as it would tell by webhook: type, object, and the
-// request that caused it. Kept in memory for inspection, bounded.
+// EventLog: what happened at the provider, as it tells by webhook and by its list of events: type,
+// object, and the request that caused it. In memory only, bounded.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +20,32 @@ struct ProviderEvent {
   std::string data;  ///< JSON of the object, at that moment
 };
 
+/// The event as clients see it; `pending_webhooks` is how many receivers have not taken it yet.
+[[nodiscard]] std::string event_text(const ProviderEvent& event, std::uint64_t pending_webhooks);
+
 class EventLog {
  public:
-  explicit EventLog(std::size_t rows_max) : rows_max_(rows_max) {}
+  explicit EventLog(std::size_t events_max) : events_max_(events_max) {}
 
   void append(ProviderEvent event) {
-    if (events_.size() >= rows_max_) events_.pop_front();
+    if (events_.size() >= events_max_) {
+      events_.pop_front();
+      ++dropped_;
+    }
     events_.push_back(std::move(event));
   }
+  /// Oldest first.
   [[nodiscard]] const std::deque<ProviderEvent>& all() const noexcept { return events_; }
-  void clear() { events_.clear(); }
+  [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
+  void clear() {
+    events_.clear();
+    dropped_ = 0;
+  }
 
  private:
-  const std::size_t rows_max_;
+  const std::size_t events_max_;
   std::deque<ProviderEvent> events_;
+  std::uint64_t dropped_ = 0;
 };
 
 }  // namespace onceward::provider::simulator

@@ -6,183 +6,12 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 
-#include "provider/simulator/faults.hpp"
+#include "provider/simulator/fault_kinds.hpp"
 
 namespace onceward::provider::simulator {
 namespace json = boost::json;
 
 namespace {
-
-/// Parameters of all kinds together; each kind reads its own.
-struct FaultParams {
-  std::optional<WireEnding> end;
-  std::optional<std::size_t> bytes;
-  std::chrono::milliseconds delay{0};
-  std::chrono::milliseconds for_time{0};
-  std::optional<CommitAt> commit_at;
-  std::optional<std::int64_t> retry_after_s;
-  std::string reason;
-  std::string code;
-  std::string value;
-  std::uint64_t k = 1;
-  bool commit = false;
-  bool succeeds = true;
-};
-
-GateFault gate(GateFault::Kind kind) {
-  GateFault fault;
-  fault.kind = kind;
-  return fault;
-}
-
-WireFault wire(WireFault::Kind kind) {
-  WireFault fault;
-  fault.kind = kind;
-  return fault;
-}
-
-FaultAction make_drop_before(const FaultParams& params) {
-  GateFault fault = gate(GateFault::Kind::drop);
-  fault.end = params.end.value_or(WireEnding::fin);
-  return fault;
-}
-FaultAction make_hang(const FaultParams& params) {
-  if (params.commit) return wire(WireFault::Kind::hang);
-  return gate(GateFault::Kind::hang);
-}
-FaultAction make_rate_limit(const FaultParams& params) {
-  GateFault fault = gate(GateFault::Kind::rate_limit);
-  fault.retry_after_s = params.retry_after_s;
-  fault.reason = params.reason.empty() ? "global-rate" : params.reason;
-  return fault;
-}
-FaultAction make_lock(const FaultParams&) {
-  return gate(GateFault::Kind::lock_timeout);
-}
-FaultAction make_in_use(const FaultParams& params) {
-  GateFault fault = gate(GateFault::Kind::key_in_use);
-  fault.in_use_for = params.for_time;
-  return fault;
-}
-FaultAction make_unauthorized(const FaultParams&) {
-  return gate(GateFault::Kind::unauthorized);
-}
-FaultAction make_forbidden(const FaultParams&) {
-  return gate(GateFault::Kind::forbidden);
-}
-template <int Status>
-FaultAction make_gateway(const FaultParams& params) {
-  if (params.commit) {
-    WireFault fault = wire(WireFault::Kind::gateway);
-    fault.status = Status;
-    return fault;
-  }
-  GateFault fault = gate(GateFault::Kind::gateway);
-  fault.status = Status;
-  return fault;
-}
-FaultAction make_slow(const FaultParams& params) {
-  return SlowFault{params.delay, params.commit_at};
-}
-FaultAction make_commit_500(const FaultParams&) {
-  return ResultFault{true};
-}
-FaultAction make_fail_500(const FaultParams&) {
-  return ResultFault{false};
-}
-FaultAction make_decline(const FaultParams& params) {
-  return OutcomeFault{decline_with(params.code), std::nullopt};
-}
-FaultAction make_decline_then(const FaultParams& params) {
-  return OutcomeFault{decline_with(params.code), params.k};
-}
-FaultAction make_auth_required(const FaultParams&) {
-  return OutcomeFault{decline_with("authentication_required"), std::nullopt};
-}
-FaultAction make_requires_action(const FaultParams&) {
-  PaymentOutcome outcome;
-  outcome.kind = OutcomeKind::require_action;
-  return OutcomeFault{outcome, std::nullopt};
-}
-FaultAction make_processing(const FaultParams& params) {
-  PaymentOutcome outcome;
-  outcome.kind = OutcomeKind::process;
-  outcome.process_for = params.for_time;
-  outcome.process_succeeds = params.succeeds;
-  return OutcomeFault{outcome, std::nullopt};
-}
-FaultAction make_refund_pending(const FaultParams& params) {
-  return RefundFault{{params.for_time, params.succeeds, ""}};
-}
-FaultAction make_refund_failed(const FaultParams& params) {
-  return RefundFault{{std::chrono::milliseconds(0), false, params.code}};
-}
-FaultAction make_commit_drop(const FaultParams& params) {
-  WireFault fault = wire(WireFault::Kind::drop);
-  fault.end = params.end.value_or(WireEnding::fin);
-  return fault;
-}
-FaultAction make_commit_rst_mid(const FaultParams& params) {
-  WireFault fault = wire(WireFault::Kind::cut);
-  fault.end = params.end.value_or(WireEnding::rst);
-  fault.bytes = params.bytes.value_or(fault.bytes);
-  return fault;
-}
-FaultAction make_bad_json(const FaultParams&) {
-  return wire(WireFault::Kind::bad_json);
-}
-FaultAction make_wrong_amount(const FaultParams&) {
-  return wire(WireFault::Kind::wrong_amount);
-}
-FaultAction make_unknown_status(const FaultParams& params) {
-  WireFault fault = wire(WireFault::Kind::unknown_status);
-  fault.text = params.code.empty() ? "quite_new" : params.code;
-  return fault;
-}
-FaultAction make_should_retry(const FaultParams& params) {
-  if (params.value == "absent") return HeaderFault{};
-  return HeaderFault{params.value};
-}
-FaultAction make_expire_keys(const FaultParams&) {
-  return ExpireKeys{};
-}
-
-struct KindRow {
-  std::string_view name;
-  std::string_view params;    ///< members it reads, separated by spaces
-  std::string_view required;  ///< one of these must be there; empty: none
-  FaultAction (*make)(const FaultParams&);
-};
-
-constexpr KindRow kinds[] = {
-    {"drop_before", "end", "", make_drop_before},
-    {"hang", "commit", "", make_hang},
-    {"rl_429", "retry_after reason", "", make_rate_limit},
-    {"lock_429", "", "", make_lock},
-    {"inuse_409", "for_s for_ms", "for_s for_ms", make_in_use},
-    {"auth_401", "", "", make_unauthorized},
-    {"forbid_403", "", "", make_forbidden},
-    {"gw_502", "commit", "", make_gateway<502>},
-    {"gw_503", "commit", "", make_gateway<503>},
-    {"gw_504", "commit", "", make_gateway<504>},
-    {"slow", "delay_s delay_ms commit_at", "delay_s delay_ms", make_slow},
-    {"commit_500", "", "", make_commit_500},
-    {"fail_500", "", "", make_fail_500},
-    {"decline", "code", "code", make_decline},
-    {"decline_then", "code k", "code", make_decline_then},
-    {"auth_required", "", "", make_auth_required},
-    {"requires_action", "", "", make_requires_action},
-    {"processing", "for_s for_ms then", "for_s for_ms", make_processing},
-    {"refund_pending", "for_s for_ms then", "for_s for_ms", make_refund_pending},
-    {"refund_failed", "code", "", make_refund_failed},
-    {"commit_drop", "end", "", make_commit_drop},
-    {"commit_rst_mid", "bytes end", "", make_commit_rst_mid},
-    {"bad_json_200", "", "", make_bad_json},
-    {"wrong_amount_200", "", "", make_wrong_amount},
-    {"unknown_status", "code", "", make_unknown_status},
-    {"should_retry", "value", "value", make_should_retry},
-    {"expire_keys", "", "", make_expire_keys},
-};
 
 bool reads(std::string_view params, std::string_view name) {
   std::size_t at = 0;
@@ -200,9 +29,10 @@ class RuleParser {
   explicit RuleParser(FaultRule& rule) : rule_(rule) {}
 
   [[nodiscard]] std::string parse(const json::object& object) {
-    const KindRow* kind = find_kind(object);
+    const FaultKind* kind = find_kind(object);
     if (kind == nullptr) return error_;
     rule_.name = kind->name;
+    is_event_ = kind->target == FaultTarget::event;
     rule_.text = json::serialize(object);
     bool complete = kind->required.empty();
     for (const auto& entry : object) {
@@ -221,20 +51,15 @@ class RuleParser {
   }
 
  private:
-  const KindRow* find_kind(const json::object& object) {
+  const FaultKind* find_kind(const json::object& object) {
     const json::value* member = object.if_contains("kind");
     if (member == nullptr || !member->is_string()) {
       blame("kind", "is missing");
       return nullptr;
     }
-    const std::string_view name = member->get_string();
-    const auto* row = std::find_if(std::begin(kinds), std::end(kinds),
-                                   [&](const KindRow& known) { return known.name == name; });
-    if (row != std::end(kinds)) return row;
-    std::string all;
-    for (const KindRow& known : kinds) all.append(all.empty() ? "" : ", ").append(known.name);
-    blame("kind", "is unknown; known are " + all);
-    return nullptr;
+    const FaultKind* kind = find_fault_kind(member->get_string());
+    if (kind == nullptr) blame("kind", "is unknown; known are " + fault_kind_names());
+    return kind;
   }
 
   bool take_common(std::string_view name, const json::value& value) {
@@ -264,7 +89,11 @@ class RuleParser {
     FaultMatch& match = rule_.match;
     for (const auto& entry : value.get_object()) {
       const std::string_view name(entry.key());
-      if (name == "nth") {
+      if (is_event_ && name != "event" && name != "customer" && name != "key") {
+        blame("match." + std::string(name), "is not for events; they match event, customer, key");
+      } else if (name == "event" && is_event_) {
+        match.event = text("match.event", entry.value());
+      } else if (name == "nth") {
         match.nth = number("match.nth", entry.value());
       } else if (name == "key") {
         match.key = text("match.key", entry.value());
@@ -278,21 +107,28 @@ class RuleParser {
         match.money = flag("match.money", entry.value());
       } else {
         blame("match." + std::string(name),
-              "is unknown; known are nth, key, customer, path, method, money");
+              "is unknown; known are nth, key, customer, path, method, money; for wh_... event");
       }
     }
   }
 
   void take_param(std::string_view name, const json::value& value) {
     if (name == "end") {
-      const bool reset = one_of(name, value, {"fin", "rst"}) == "rst";
-      params_.end = reset ? WireEnding::rst : WireEnding::fin;
+      params_.end = end(name, value);
     } else if (name == "commit") {
       params_.commit = flag(name, value);
     } else if (name == "retry_after") {
       params_.retry_after_s = static_cast<std::int64_t>(number(name, value));
     } else if (name == "reason") {
       params_.reason = text(name, value);
+    } else if (name == "after_s" || name == "after_ms") {
+      params_.after = duration(name, value);
+    } else if (name == "n" || name == "window") {
+      params_.n = number(name, value);
+    } else if (name == "signed") {
+      params_.is_signed = flag(name, value);
+    } else if (name == "framing") {
+      params_.framing = framing(name, value);
     } else if (name == "for_s" || name == "for_ms") {
       params_.for_time = duration(name, value);
     } else if (name == "delay_s" || name == "delay_ms") {
@@ -305,11 +141,35 @@ class RuleParser {
     } else if (name == "k") {
       params_.k = number(name, value);
     } else if (name == "then") {
-      params_.succeeds = one_of(name, value, {"succeeded", "failed"}) == "succeeded";
+      take_then(name, value);
     } else if (name == "bytes") {
       params_.bytes = number(name, value);
     } else if (name == "value") {
       params_.value = one_of(name, value, {"true", "false", "absent"});
+    }
+  }
+
+  FaultEnd end(std::string_view name, const json::value& value) {
+    if (rule_.name != "drop_before") {
+      return one_of(name, value, {"fin", "rst"}) == "rst" ? FaultEnd::rst : FaultEnd::fin;
+    }
+    const std::string given = one_of(name, value, {"fin", "rst", "refuse", "tls"});
+    if (given == "refuse") return FaultEnd::refuse;
+    if (given == "tls") return FaultEnd::tls;
+    return given == "rst" ? FaultEnd::rst : FaultEnd::fin;
+  }
+
+  WireFraming framing(std::string_view name, const json::value& value) {
+    const std::string given = one_of(name, value, {"length", "chunked", "wrong_length"});
+    if (given == "chunked") return WireFraming::chunked;
+    return given == "wrong_length" ? WireFraming::wrong_length : WireFraming::length;
+  }
+
+  void take_then(std::string_view name, const json::value& value) {
+    if (rule_.name == "late_repair") {
+      params_.forward = one_of(name, value, {"roll_forward", "roll_back"}) == "roll_forward";
+    } else {
+      params_.succeeds = one_of(name, value, {"succeeded", "failed"}) == "succeeded";
     }
   }
 
@@ -358,6 +218,7 @@ class RuleParser {
 
   FaultRule& rule_;
   FaultParams params_;
+  bool is_event_ = false;
   std::string error_;
 };
 

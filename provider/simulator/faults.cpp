@@ -1,6 +1,8 @@
 // Matching of fault rules.
 #include "provider/simulator/faults.hpp"
 
+#include <algorithm>
+
 namespace onceward::provider::simulator {
 namespace {
 
@@ -36,6 +38,7 @@ bool fits(const FaultMatch& match, const RequestFacts& facts) {
     return false;
   }
   if (match.path && !fits_glob(*match.path, facts.path)) return false;
+  if (match.event && !fits_glob(*match.event, facts.event)) return false;
   if (match.money && *match.money != facts.money) return false;
   const std::string method = match.method.value_or("POST");
   return method == "ANY" || method == facts.method;
@@ -56,6 +59,10 @@ bool Faults::acts(FaultRule& rule, const RequestFacts& facts, Timestamp driver_n
     const auto known = rule.in_use_until.find(facts.key);
     if (known != rule.in_use_until.end()) return driver_now < known->second;
   }
+  if (gate != nullptr && gate->kind == GateFault::Kind::stale_connection &&
+      (!facts.idle || *facts.idle < gate->idle_for)) {
+    return false;
+  }
   const auto* outcome = std::get_if<OutcomeFault>(&rule.action);
   const bool per_customer = outcome != nullptr && outcome->times_per_customer.has_value();
   if (rule.count && rule.acted >= *rule.count) return false;
@@ -68,6 +75,22 @@ bool Faults::acts(FaultRule& rule, const RequestFacts& facts, Timestamp driver_n
   if (per_customer) ++rule.acted_on[customer_of(facts)];
   if (in_use) rule.in_use_until[facts.key] = driver_now.plus(gate->in_use_for);
   return true;
+}
+
+std::vector<WebhookFault> Faults::take_webhook(const RequestFacts& facts, Timestamp driver_now,
+                                               bool of_attempt, std::string& acted) {
+  std::vector<WebhookFault> taken;
+  for (FaultRule& rule : rules_) {
+    const auto* fault = std::get_if<WebhookFault>(&rule.action);
+    if (fault == nullptr || fault->is_of_attempt() != of_attempt) continue;
+    const bool had = std::any_of(taken.begin(), taken.end(), [&](const WebhookFault& before) {
+      return before.kind == fault->kind;
+    });
+    if (had || !acts(rule, facts, driver_now)) continue;
+    note_fault(acted, rule.name);
+    taken.push_back(*fault);
+  }
+  return taken;
 }
 
 }  // namespace onceward::provider::simulator

@@ -1,5 +1,5 @@
-// Fault rules: which request meets which fault, decided by counts, matches and a seed. Rules belong
-// to stages of a request's life; at each stage the first rule that matches acts.
+// Fault rules: which request or event meets which fault, decided by counts, matches and a seed.
+// Rules belong to stages of a request's life; at each stage the first rule that matches acts.
 #pragma once
 
 #include <chrono>
@@ -21,10 +21,14 @@
 
 namespace onceward::provider::simulator {
 
+/// How a rule says that a connection ends.
+enum class FaultEnd : std::uint8_t { fin, rst, refuse, tls };
+
 /// Answered, or cut, before the provider looks at the request: nothing is executed.
 struct GateFault {
   enum class Kind : std::uint8_t {
     drop,
+    stale_connection,
     hang,
     rate_limit,
     lock_timeout,
@@ -34,7 +38,9 @@ struct GateFault {
     gateway,
   };
   Kind kind = Kind::drop;
-  WireEnding end = WireEnding::fin;           ///< drop
+  WireEnding end = WireEnding::fin;           ///< drop, stale_connection
+  std::chrono::milliseconds closed_for{0};    ///< drop with refused or tls_failed
+  std::chrono::milliseconds idle_for{0};      ///< stale_connection
   int status = 0;                             ///< gateway
   std::optional<std::int64_t> retry_after_s;  ///< rate_limit
   std::string reason;                         ///< rate_limit
@@ -47,9 +53,16 @@ struct SlowFault {
   std::optional<CommitAt> commit_at;
 };
 
-/// The saved answer is a 500, with or without execution.
+/// The saved answer is a 500, whatever becomes of the work behind it.
 struct ResultFault {
-  bool execute = false;
+  enum class Work : std::uint8_t {
+    none,    ///< never happens
+    done,    ///< has happened
+    later,   ///< rolled forward: happens `after` that time
+    undone,  ///< rolled back: seems to go on, and comes to nothing `after` that time
+  };
+  Work work = Work::none;
+  std::chrono::milliseconds after{0};
 };
 
 /// How an attempt to take money ends.
@@ -61,6 +74,11 @@ struct OutcomeFault {
 /// How a refund ends.
 struct RefundFault {
   RefundOutcome outcome;
+};
+
+/// A list shows no more than that at once, whatever was asked for.
+struct ListFault {
+  std::uint64_t page_max = 1;
 };
 
 /// Executed and saved as usual; only what this client gets is different.
@@ -75,10 +93,11 @@ struct WireFault {
     unknown_status,
   };
   Kind kind = Kind::drop;
-  WireEnding end = WireEnding::fin;  ///< drop, cut
-  std::size_t bytes = 20;            ///< cut: bytes of the body that still go out
-  int status = 0;                    ///< gateway
-  std::string text;                  ///< unknown_status: the status
+  WireEnding end = WireEnding::fin;           ///< drop, cut
+  std::size_t bytes = 20;                     ///< cut: bytes of the body that still go out
+  WireFraming framing = WireFraming::length;  ///< cut
+  int status = 0;                             ///< gateway
+  std::string text;                           ///< unknown_status: the status
 };
 
 /// The Stripe-Should-Retry header; absent: removed.
@@ -86,11 +105,33 @@ struct HeaderFault {
   std::optional<std::string> should_retry;
 };
 
+/// What happens to an event on its way, or to one attempt to deliver it.
+struct WebhookFault {
+  enum class Kind : std::uint8_t {
+    repeat,
+    twin,
+    reorder,
+    delay,
+    lose,
+    early,
+    bad_signature,  // this one and the following: of one attempt
+    old_stamp,
+    future_stamp,
+    truncated,
+  };
+  Kind kind = Kind::repeat;
+  std::uint64_t n = 1;                 ///< repeat: how many more; reorder: behind how many
+  std::chrono::milliseconds delay{0};  ///< delay
+  bool is_signed = false;              ///< truncated: the signature is over what is left
+
+  [[nodiscard]] bool is_of_attempt() const noexcept { return kind >= Kind::bad_signature; }
+};
+
 /// Acts once, when the rules are set; never kept as a rule.
 struct ExpireKeys {};
 
 using FaultAction = std::variant<GateFault, SlowFault, ResultFault, OutcomeFault, RefundFault,
-                                 WireFault, HeaderFault, ExpireKeys>;
+                                 ListFault, WireFault, HeaderFault, WebhookFault, ExpireKeys>;
 
 /// What rules match on.
 struct RequestFacts {
@@ -101,6 +142,9 @@ struct RequestFacts {
   std::string customer;           ///< onceward_customer, also of the intent in the path
   std::string provider_customer;  ///< customer at the provider, also of the intent in the path
   bool money = false;             ///< would take money
+  std::string event;              ///< type of the event; empty for a request
+  /// How long the connection was idle before this request; absent on a new one.
+  std::optional<std::chrono::milliseconds> idle;
 };
 
 struct FaultMatch {
@@ -110,6 +154,7 @@ struct FaultMatch {
   std::optional<std::string> path;    ///< '*' stands for any text
   std::optional<std::string> method;  ///< absent: POST; "ANY": every method
   std::optional<bool> money;
+  std::optional<std::string> event;  ///< '*' stands for any text
 };
 
 struct FaultRule {
@@ -130,6 +175,11 @@ struct FaultRule {
 /// Parses `{"rules":[...]}`. invalid_argument names rule and member.
 [[nodiscard]] Result<std::vector<FaultRule>> parse_fault_rules(std::string_view json);
 
+/// Adds the name of a fault that acted to those before it.
+inline void note_fault(std::string& acted, std::string_view name) {
+  acted.append(acted.empty() ? "" : "+").append(name);
+}
+
 class Faults {
  public:
   explicit Faults(std::uint64_t seed) : random_(seed) {}
@@ -144,11 +194,16 @@ class Faults {
     for (FaultRule& rule : rules_) {
       const Action* action = std::get_if<Action>(&rule.action);
       if (action == nullptr || !acts(rule, facts, driver_now)) continue;
-      acted.append(acted.empty() ? "" : "+").append(rule.name);
+      note_fault(acted, rule.name);
       return *action;
     }
     return std::nullopt;
   }
+  /// All webhook faults that act on this event, or on this attempt to deliver it: the first rule
+  /// of each kind.
+  [[nodiscard]] std::vector<WebhookFault> take_webhook(const RequestFacts& facts,
+                                                       Timestamp driver_now, bool of_attempt,
+                                                       std::string& acted);
   void restart(std::uint64_t seed) {
     rules_.clear();
     random_ = Random(seed);

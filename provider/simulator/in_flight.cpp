@@ -86,7 +86,9 @@ void apply_gate_fault(const GateFault& fault, InFlight& request) {
   request.outcome = "refused";
   switch (fault.kind) {
     case GateFault::Kind::drop:
+    case GateFault::Kind::stale_connection:
       request.ending = fault.end;
+      request.closed_for = fault.closed_for;
       return;
     case GateFault::Kind::hang:
       request.ending = WireEnding::hang;
@@ -121,9 +123,13 @@ void apply_wire_fault(const WireFault& fault, InFlight& request) {
       return;
     case WireFault::Kind::cut:
       request.ending = fault.end;
-      // At least one byte is kept back: all of them would be a whole answer.
+      request.framing = fault.framing;
+      // At least one byte is kept back: all of them would be a whole answer. A wrong length keeps
+      // back one that does not exist.
       request.body_bytes_sent =
-          std::min(fault.bytes, std::max<std::size_t>(request.body.size(), 1) - 1);
+          fault.framing == WireFraming::wrong_length
+              ? request.body.size()
+              : std::min(fault.bytes, std::max<std::size_t>(request.body.size(), 1) - 1);
       return;
     case WireFault::Kind::hang:
       request.ending = WireEnding::hang;

@@ -1,9 +1,12 @@
 // InFlight: one request under /v1 between receipt and answer.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "provider/simulator/chaos.hpp"
 #include "provider/simulator/endpoint.hpp"
 #include "provider/simulator/faults.hpp"
 
@@ -20,6 +23,10 @@ struct InFlight {
   std::string outcome = "pending";
   std::string faults;
 
+  std::optional<ChaosFault> chaos;              ///< until it has acted
+  std::vector<std::uint64_t> awaited_webhooks;  ///< that are to be tried before the answer
+  Timestamp due;                                ///< of the answer without them, driver time
+
   // What was asked, once it is known to be valid.
   Route route;
   Params params;
@@ -33,7 +40,23 @@ struct InFlight {
   WireHeaders headers;
   WireEnding ending = WireEnding::whole;
   std::optional<std::size_t> body_bytes_sent;
+  WireFraming framing = WireFraming::length;
+  std::chrono::milliseconds closed_for{0};
 };
+
+/// The fault of this type that acts on the request: by rule, else the one that chaos has drawn.
+template <class Action>
+[[nodiscard]] std::optional<Action> take_fault(Faults& faults, InFlight& request,
+                                               Timestamp driver_now) {
+  if (auto fault = faults.take<Action>(request.facts, driver_now, request.faults)) return fault;
+  if (!request.chaos || !std::holds_alternative<Action>(request.chaos->action)) {
+    return std::nullopt;
+  }
+  note_fault(request.faults, request.chaos->name);
+  auto fault = std::get<Action>(std::move(request.chaos->action));
+  request.chaos.reset();
+  return fault;
+}
 
 /// Reads what fault rules and trace need, tolerating what is invalid.
 [[nodiscard]] RequestFacts facts_of(const WireRequest& request, const FormParams& params,

@@ -260,9 +260,10 @@ EndpointAnswer list(EndpointContext& context, const Params& params, const std::s
   const auto render = [&](const PaymentIntent& intent) { return show(context, intent, params); };
   if (params.has("customer")) {
     return list_page(context.store.intents_of(params.text("customer")), params,
-                     "/v1/payment_intents", fits, render);
+                     "/v1/payment_intents", fits, render, context.page_max);
   }
-  return list_page(context.store.intents().all(), params, "/v1/payment_intents", fits, render);
+  return list_page(context.store.intents().all(), params, "/v1/payment_intents", fits, render,
+                   context.page_max);
 }
 
 constexpr std::array<Endpoint, 6> endpoints{{

@@ -31,23 +31,36 @@ std::string to_stored(const KeyRecord& record) {
 
 KeyRecord* KeyStore::find(const std::string& key) {
   const auto found = by_key_.find(key);
-  return found == by_key_.end() ? nullptr : &records_[found->second];
+  return found == by_key_.end() ? nullptr : &records_[found->second - forgotten_];
+}
+
+bool KeyStore::make_room(Timestamp now) {
+  while (records_.size() >= keys_max_) {
+    const KeyRecord& oldest = records_.front();
+    if (oldest.running || now < oldest.expires_at) return false;
+    const auto place = by_key_.find(oldest.key);
+    // A key that came again has a younger record; this one is only its past.
+    if (place != by_key_.end() && place->second == forgotten_) {
+      by_key_.erase(place);
+      changes_.put("key", oldest.key, [] { return std::string(); });
+    }
+    records_.pop_front();
+    ++forgotten_;
+  }
+  return true;
 }
 
 KeyAnswer KeyStore::begin(const KeyRecord& request, Timestamp now) {
   KeyRecord* known = find(request.key);
   if (known == nullptr || (!known->running && now >= known->expires_at)) {
+    if (!make_room(now)) return KeyStoreIsFull{};
     KeyRecord fresh = request;
     fresh.first_received = now;
     fresh.expires_at = now.plus(life_);
     fresh.running = true;
     fresh.saved = false;
-    if (known != nullptr) {
-      *known = std::move(fresh);
-    } else {
-      by_key_.emplace(fresh.key, records_.size());
-      records_.push_back(std::move(fresh));
-    }
+    by_key_[fresh.key] = forgotten_ + records_.size();
+    records_.push_back(std::move(fresh));
     return KeyIsFresh{};
   }
   if (known->method != request.method || known->path != request.path) {
@@ -88,6 +101,7 @@ void KeyStore::expire(std::string_view key) {
 void KeyStore::clear() {
   records_.clear();
   by_key_.clear();
+  forgotten_ = 0;
 }
 
 Result<Unit> KeyStore::restore(std::string_view text) {
@@ -110,7 +124,7 @@ Result<Unit> KeyStore::restore(std::string_view text) {
   if (!reader.bad_member().empty()) {
     return fail(ErrorCode::store_corrupt, "key row has a bad member: " + reader.bad_member());
   }
-  by_key_.emplace(record.key, records_.size());
+  by_key_[record.key] = forgotten_ + records_.size();
   records_.push_back(std::move(record));
   return ok();
 }

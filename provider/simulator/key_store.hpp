@@ -43,11 +43,14 @@ struct KeyIsSaved {
 struct KeyDiffers {
   std::string message;
 };
-using KeyAnswer = std::variant<KeyIsFresh, KeyIsRunning, KeyIsSaved, KeyDiffers>;
+/// There is no room for one more: all known ones are still within their life.
+struct KeyStoreIsFull {};
+using KeyAnswer = std::variant<KeyIsFresh, KeyIsRunning, KeyIsSaved, KeyDiffers, KeyStoreIsFull>;
 
 class KeyStore {
  public:
-  KeyStore(std::chrono::hours life, ChangeLog& changes) : life_(life), changes_(changes) {}
+  KeyStore(std::chrono::hours life, std::size_t keys_max, ChangeLog& changes)
+      : life_(life), keys_max_(keys_max), changes_(changes) {}
 
   /// Claims a fresh key for this request: it is running until finish().
   [[nodiscard]] KeyAnswer begin(const KeyRecord& request, Timestamp now);
@@ -61,17 +64,21 @@ class KeyStore {
   void clear();
   [[nodiscard]] Result<Unit> restore(std::string_view text);
 
-  /// In order of first receipt.
+  /// In order of first receipt. Expired ones stay, for inspection, until their room is needed or
+  /// their key comes again.
   [[nodiscard]] const std::deque<KeyRecord>& all() const noexcept { return records_; }
 
  private:
-  void keep(const KeyRecord& record);
   [[nodiscard]] KeyRecord* find(const std::string& key);
+  /// Forgets expired ones at the front until there is room for one more; false when there is none.
+  [[nodiscard]] bool make_room(Timestamp now);
 
   const std::chrono::hours life_;
+  const std::size_t keys_max_;
   ChangeLog& changes_;
-  std::deque<KeyRecord> records_;  // expired ones stay, for inspection, until their key comes again
-  std::unordered_map<std::string, std::size_t> by_key_;
+  std::deque<KeyRecord> records_;
+  std::size_t forgotten_ = 0;                            ///< from the front of records_
+  std::unordered_map<std::string, std::size_t> by_key_;  ///< place in records_, plus forgotten_
 };
 
 }  // namespace onceward::provider::simulator

@@ -1,10 +1,12 @@
 // One page of a list endpoint: newest first, cursors, `created` bounds.
 #pragma once
 
+#include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 #include <iterator>
+#include <optional>
 #include <string>
 
 #include "provider/simulator/endpoint.hpp"
@@ -14,10 +16,11 @@ namespace onceward::provider::simulator {
 inline constexpr std::int64_t page_size_default = 10;
 
 /// Pages over `oldest_first`, a sequence of pointers or objects. `fits` filters, `show` renders.
-/// A cursor that is not in the sequence is answered 400.
+/// A cursor that is not in the sequence is answered 400. `page_max`: shows fewer than asked for.
 template <class Sequence, class Fits, class Show>
 [[nodiscard]] EndpointAnswer list_page(const Sequence& oldest_first, const Params& params,
-                                       const std::string& url, Fits&& fits, Show&& show) {
+                                       const std::string& url, Fits&& fits, Show&& show,
+                                       std::optional<std::uint64_t> page_max) {
   const auto& ref = [](const auto& item) -> const auto& {
     if constexpr (std::is_pointer_v<std::decay_t<decltype(item)>>) {
       return *item;
@@ -29,7 +32,8 @@ template <class Sequence, class Fits, class Show>
   const std::string before = params.text("ending_before");
   const bool backwards = !before.empty();  // towards newer objects, from the cursor on
   const CreatedRange created = params.range("created");
-  const auto limit = static_cast<std::size_t>(params.integer("limit").value_or(page_size_default));
+  const auto asked = static_cast<std::size_t>(params.integer("limit").value_or(page_size_default));
+  const std::size_t limit = std::min<std::size_t>(asked, page_max.value_or(asked));
   bool at_cursor = after.empty() && before.empty();
   bool has_more = false;
   boost::json::array data;

@@ -69,6 +69,11 @@ Refund& ObjectStore::add(Refund refund) {
   save(kept);
   return kept;
 }
+Dispute& ObjectStore::add(Dispute dispute) {
+  Dispute& kept = disputes_.insert(std::move(dispute));
+  save(kept);
+  return kept;
+}
 
 void ObjectStore::save(const Customer& customer) {
   changes_.put("customer", customer.id, [&] { return to_stored(customer); });
@@ -84,6 +89,9 @@ void ObjectStore::save(const Charge& charge) {
 }
 void ObjectStore::save(const Refund& refund) {
   changes_.put("refund", refund.id, [&] { return to_stored(refund); });
+}
+void ObjectStore::save(const Dispute& dispute) {
+  changes_.put("dispute", dispute.id, [&] { return to_stored(dispute); });
 }
 
 const std::vector<const PaymentIntent*>& ObjectStore::intents_of(
@@ -102,6 +110,7 @@ Result<bool> ObjectStore::restore(const StoredRow& row) {
   if (row.kind == "payment_method") {
     return restored(restore_into(payment_methods_, row), [](PaymentMethod&) {});
   }
+  if (row.kind == "dispute") return restored(restore_into(disputes_, row), [](Dispute&) {});
   if (row.kind == "payment_intent") {
     return restored(restore_into(intents_, row), [&](PaymentIntent& intent) {
       intents_by_customer_[intent.customer].push_back(&intent);
@@ -135,6 +144,7 @@ void ObjectStore::clear(std::uint64_t seed) {
   intents_.clear();
   charges_.clear();
   refunds_.clear();
+  disputes_.clear();
 }
 
 }  // namespace onceward::provider::simulator

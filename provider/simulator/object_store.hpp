@@ -56,18 +56,21 @@ class ObjectStore {
   PaymentIntent& add(PaymentIntent intent);
   Charge& add(Charge charge);
   Refund& add(Refund refund);
+  Dispute& add(Dispute dispute);
   /// After every change to an object; add() saves by itself.
   void save(const Customer& customer);
   void save(const PaymentMethod& method);
   void save(const PaymentIntent& intent);
   void save(const Charge& charge);
   void save(const Refund& refund);
+  void save(const Dispute& dispute);
 
   [[nodiscard]] Table<Customer>& customers() noexcept { return customers_; }
   [[nodiscard]] Table<PaymentMethod>& payment_methods() noexcept { return payment_methods_; }
   [[nodiscard]] Table<PaymentIntent>& intents() noexcept { return intents_; }
   [[nodiscard]] Table<Charge>& charges() noexcept { return charges_; }
   [[nodiscard]] Table<Refund>& refunds() noexcept { return refunds_; }
+  [[nodiscard]] Table<Dispute>& disputes() noexcept { return disputes_; }
   [[nodiscard]] const std::vector<const PaymentIntent*>& intents_of(
       const std::string& customer) const;
   [[nodiscard]] const std::vector<const Charge*>& charges_of(const std::string& customer) const;
@@ -95,6 +98,7 @@ class ObjectStore {
   Table<PaymentIntent> intents_;
   Table<Charge> charges_;
   Table<Refund> refunds_;
+  Table<Dispute> disputes_;
   ByOwner<PaymentIntent> intents_by_customer_;
   ByOwner<Charge> charges_by_customer_;
   ByOwner<Refund> refunds_by_charge_;

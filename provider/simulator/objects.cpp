@@ -64,6 +64,18 @@ std::string_view to_text(RefundStatus status) noexcept {
   return "";
 }
 
+std::string_view to_text(DisputeStatus status) noexcept {
+  switch (status) {
+    case DisputeStatus::needs_response:
+      return "needs_response";
+    case DisputeStatus::won:
+      return "won";
+    case DisputeStatus::lost:
+      return "lost";
+  }
+  return "";
+}
+
 std::string_view to_text(IntentStatus status) noexcept {
   switch (status) {
     case IntentStatus::requires_payment_method:
@@ -123,6 +135,7 @@ json::object to_json(const Charge& charge) {
   object["currency"] = charge.currency;
   object["customer"] = text_or_null(charge.customer);
   object["description"] = text_or_null(charge.description);
+  object["disputed"] = charge.disputed;
   object["failure_code"] = charge.error ? json::value(charge.error->code) : json::value();
   object["failure_message"] = charge.error ? json::value(charge.error->message) : json::value();
   object["livemode"] = false;
@@ -185,6 +198,24 @@ json::object to_json(const Refund& refund) {
   object["payment_intent"] = text_or_null(refund.payment_intent);
   object["reason"] = text_or_null(refund.reason);
   object["status"] = to_text(refund.status);
+  return object;
+}
+
+json::object to_json(const Dispute& dispute) {
+  json::object object;
+  object["id"] = dispute.id;
+  object["object"] = "dispute";
+  object["amount"] = dispute.amount;
+  object["charge"] = dispute.charge;
+  object["created"] = dispute.created_s;
+  object["currency"] = dispute.currency;
+  object["evidence_details"] = json::object({{"due_by", dispute.evidence_due_s}});
+  object["is_charge_refundable"] = false;
+  object["livemode"] = false;
+  object["metadata"] = to_json(dispute.metadata);
+  object["payment_intent"] = text_or_null(dispute.payment_intent);
+  object["reason"] = dispute.reason;
+  object["status"] = to_text(dispute.status);
   return object;
 }
 

@@ -68,8 +68,9 @@ struct Charge {
   ChargeStatus status = ChargeStatus::succeeded;
   std::optional<PaymentError> error;
   std::optional<Settlement> settlement;  ///< only while pending
-  std::int64_t amount_refunded = 0;      ///< also what pending refunds are to return
-  std::string key;                       ///< of the request that made it; not shown to clients
+  bool disputed = false;
+  std::int64_t amount_refunded = 0;  ///< also what pending refunds are to return
+  std::string key;                   ///< of the request that made it; not shown to clients
   std::string request;
 
   [[nodiscard]] std::int64_t refundable() const noexcept {
@@ -126,17 +127,35 @@ struct PaymentIntent {
   std::string request;
 };
 
+enum class DisputeStatus : std::uint8_t { needs_response, won, lost };
+[[nodiscard]] std::string_view to_text(DisputeStatus status) noexcept;
+
+struct Dispute {
+  std::string id;
+  std::int64_t created_s = 0;
+  std::int64_t amount = 0;
+  std::string currency;
+  std::string charge;
+  std::string payment_intent;
+  std::string reason;
+  Metadata metadata;
+  DisputeStatus status = DisputeStatus::needs_response;
+  std::int64_t evidence_due_s = 0;
+};
+
 [[nodiscard]] boost::json::object to_json(const Customer& customer);
 [[nodiscard]] boost::json::object to_json(const PaymentMethod& method);
 [[nodiscard]] boost::json::object to_json(const Charge& charge);
 [[nodiscard]] boost::json::object to_json(const PaymentIntent& intent);
 [[nodiscard]] boost::json::object to_json(const Refund& refund);
+[[nodiscard]] boost::json::object to_json(const Dispute& dispute);
 
 [[nodiscard]] std::string to_stored(const Customer& customer);
 [[nodiscard]] std::string to_stored(const PaymentMethod& method);
 [[nodiscard]] std::string to_stored(const Charge& charge);
 [[nodiscard]] std::string to_stored(const PaymentIntent& intent);
 [[nodiscard]] std::string to_stored(const Refund& refund);
+[[nodiscard]] std::string to_stored(const Dispute& dispute);
 /// store_corrupt when the text is not what to_stored() writes.
 template <class T>
 [[nodiscard]] Result<T> parse_stored(std::string_view text);
@@ -150,5 +169,7 @@ template <>
 Result<PaymentIntent> parse_stored<PaymentIntent>(std::string_view text);
 template <>
 Result<Refund> parse_stored<Refund>(std::string_view text);
+template <>
+Result<Dispute> parse_stored<Dispute>(std::string_view text);
 
 }  // namespace onceward::provider::simulator

@@ -1,6 +1,7 @@
 // Implementation of ProviderState.
 #include "provider/simulator/provider_state.hpp"
 
+#include <algorithm>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
@@ -14,18 +15,63 @@ namespace onceward::provider::simulator {
 namespace json = boost::json;
 
 EndpointContext ProviderState::context() {
-  EndpointContext made{store, ledger, events, changes, clock.now(), settings.strict_customers,
-                       {},    {},     {},     {}};
-  made.forced_outcome = [] { return std::optional<PaymentOutcome>(); };
-  made.forced_refund = [] { return std::optional<RefundOutcome>(); };
-  return made;
+  return EndpointContext{.store = store,
+                         .ledger = ledger,
+                         .events = events,
+                         .changes = changes,
+                         .webhooks = webhooks,
+                         .search = search,
+                         .now = clock.now(),
+                         .driver_now = clock.driver(),
+                         .strict_customers = settings.strict_customers};
 }
 
 void ProviderState::settle() {
+  if (!repairs.empty()) repair_due();
   if (store.pending_charges().empty() && store.pending_refunds().empty()) return;
   EndpointContext quiet = context();
   settle_due(quiet);
   settle_due_refunds(quiet);
+}
+
+void ProviderState::repair_due() {
+  for (std::size_t at = 0; at < repairs.size();) {
+    if (repairs[at].at > clock.now()) {
+      ++at;
+      continue;
+    }
+    const Repair repair = std::move(repairs[at]);
+    repairs.erase(repairs.begin() + static_cast<std::ptrdiff_t>(at));
+    EndpointContext late = context();
+    late.key = repair.key;
+    late.request_id = repair.request_id;
+    // The saved answer stays the 500 that it was.
+    (void)repair.route.endpoint->execute(late, repair.params, repair.route.id);
+  }
+}
+
+std::optional<Timestamp> ProviderState::next_settlement() {
+  std::optional<Timestamp> next;
+  const auto consider = [&](Timestamp at) { next = next ? std::min(*next, at) : at; };
+  for (const Charge* charge : store.pending_charges()) consider(charge->settlement->at);
+  for (const Refund* refund : store.pending_refunds()) consider(refund->settlement->at);
+  for (const Repair& repair : repairs) consider(repair.at);
+  return next;
+}
+
+std::optional<std::string> ProviderState::rate_limit(const Endpoint* endpoint) {
+  if (!limiter.admit(clock.driver())) return "global-rate";
+  if (settings.rate_per_endpoint == 0 || endpoint == nullptr) return std::nullopt;
+  const auto at = endpoint_limiters.try_emplace(endpoint, settings.rate_per_endpoint).first;
+  if (at->second.admit(clock.driver())) return std::nullopt;
+  return "endpoint-rate";
+}
+
+void ProviderState::set_limits(std::uint32_t per_second, std::uint32_t per_endpoint) {
+  settings.rate_per_second = per_second;
+  settings.rate_per_endpoint = per_endpoint;
+  limiter.set(per_second);
+  endpoint_limiters.clear();
 }
 
 Result<Unit> ProviderState::set_faults(std::string_view text) {
@@ -51,6 +97,11 @@ void ProviderState::reset(std::uint64_t seed, std::chrono::milliseconds latency)
   keys.clear();
   ledger.clear();
   events.clear();
+  search.clear();
+  webhooks.clear();
+  api_keys.clear();
+  repairs.clear();
+  chaos.stop();
   faults.restart(seed);
   trace.clear();
   changes.clear_store();
@@ -99,6 +150,7 @@ Result<Unit> ProviderState::restore_meta(std::string_view text) {
 Result<Unit> ProviderState::restore_row(const StoredRow& row) {
   if (row.kind == "meta") return restore_meta(row.text);
   if (row.kind == "key") return keys.restore(row.text);
+  if (row.kind == "webhook_endpoint") return webhooks.restore(row.text);
   if (row.kind == "ledger" || row.kind == "ledger_refund") {
     auto parsed = parse_ledger_row(row.text);
     if (!parsed) return Unexpected{std::move(parsed).error()};

@@ -11,9 +11,13 @@ namespace onceward::provider::simulator {
 class RateLimiter {
  public:
   /// 0 per second: no limit.
-  explicit RateLimiter(std::uint32_t per_second)
+  explicit RateLimiter(std::uint32_t per_second = 0)
       : per_second_(per_second), thousandths_(std::int64_t{per_second} * 1000) {}
 
+  void set(std::uint32_t per_second) {
+    per_second_ = per_second;
+    thousandths_ = std::int64_t{per_second} * 1000;
+  }
   [[nodiscard]] bool admit(Timestamp now) {
     if (per_second_ == 0) return true;
     const std::int64_t full = std::int64_t{per_second_} * 1000;
@@ -27,7 +31,7 @@ class RateLimiter {
   }
 
  private:
-  const std::uint32_t per_second_;
+  std::uint32_t per_second_;
   std::int64_t thousandths_;
   Timestamp last_;
 };

@@ -67,6 +67,11 @@ std::optional<ApiError> check_refundable(const Charge& charge, std::int64_t amou
   }
   ApiError error;
   error.charge = charge.id;
+  if (charge.disputed) {
+    error.code = "charge_disputed";
+    error.message = "Charge " + charge.id + " has been charged back; it cannot be refunded.";
+    return error;
+  }
   if (charge.refundable() == 0) {
     error.code = "charge_already_refunded";
     error.message = "Charge " + charge.id + " has already been refunded.";
@@ -116,9 +121,10 @@ EndpointAnswer list(EndpointContext& context, const Params& params, const std::s
   const auto show = [](const Refund& refund) { return to_json(refund); };
   if (params.has("charge")) {
     return list_page(context.store.refunds_of(params.text("charge")), params, "/v1/refunds", fits,
-                     show);
+                     show, context.page_max);
   }
-  return list_page(context.store.refunds().all(), params, "/v1/refunds", fits, show);
+  return list_page(context.store.refunds().all(), params, "/v1/refunds", fits, show,
+                   context.page_max);
 }
 
 constexpr std::array<Endpoint, 4> endpoints{{

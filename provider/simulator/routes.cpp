@@ -24,8 +24,10 @@ std::optional<std::string> match(std::string_view pattern, std::string_view path
 
 std::variant<Route, ApiError> find_route(std::string_view method, std::string_view path) {
   bool path_known = false;
+  // Search first: its last segment would also be an id.
   for (const auto table :
-       {charge_endpoints(), intent_endpoints(), customer_endpoints(), refund_endpoints()}) {
+       {search_endpoints(), charge_endpoints(), intent_endpoints(), customer_endpoints(),
+        refund_endpoints(), dispute_endpoints(), event_endpoints(), webhook_endpoints()}) {
     for (const Endpoint& endpoint : table) {
       auto id = match(endpoint.path, path);
       if (!id) continue;

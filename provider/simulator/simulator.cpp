@@ -2,16 +2,19 @@
 // delivers answers, and wakes when a waiting answer is due.
 #include <onceward/provider/simulator/simulator.hpp>
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
 #include <unordered_map>
 #include <utility>
 
+#include <onceward/platform/http_client.hpp>
 #include <onceward/platform/http_server.hpp>
 #include <onceward/platform/system_clock.hpp>
 
 #include "provider/simulator/simulator_database.hpp"
+#include "provider/simulator/socket_exchange.hpp"
 
 namespace onceward::provider::simulator {
 namespace {
@@ -19,51 +22,10 @@ namespace {
 constexpr std::size_t connections_max = 8192;
 /// How long the waiting thread sleeps when nothing is due; it is woken earlier when something is.
 constexpr std::chrono::milliseconds idle_wait{60'000};
-
-WireRequest to_wire(platform::HttpRequest request) {
-  WireRequest wire;
-  wire.method = std::move(request.method);
-  wire.path = std::move(request.path);
-  wire.query = std::move(request.query);
-  for (auto& header : request.headers) {
-    wire.headers.emplace_back(std::move(header.name), std::move(header.value));
-  }
-  wire.body = std::move(request.body);
-  wire.connection = request.connection_id;
-  wire.nr_on_connection = request.nr_on_connection;
-  return wire;
-}
-
-/// The complete head and the first bytes of the body, for an answer that is cut.
-std::string cut_bytes(const WireAnswer& answer) {
-  if (!answer.body_bytes_sent) return {};
-  std::string bytes = "HTTP/1.1 " + std::to_string(answer.status) + " OK\r\n";
-  for (const auto& [name, value] : answer.headers) {
-    bytes.append(name).append(": ").append(value).append("\r\n");
-  }
-  bytes.append("Content-Length: ").append(std::to_string(answer.body.size())).append("\r\n\r\n");
-  return bytes.append(answer.body, 0, *answer.body_bytes_sent);
-}
-
-void deliver(WireAnswer answer, platform::HttpResponder responder) {
-  switch (answer.ending) {
-    case WireEnding::whole: {
-      platform::HttpResponse response;
-      response.status = answer.status;
-      for (auto& [name, value] : answer.headers) {
-        response.headers.push_back({std::move(name), std::move(value)});
-      }
-      response.body = std::move(answer.body);
-      return responder.answer(std::move(response));
-    }
-    case WireEnding::fin:
-      return responder.raw(cut_bytes(answer), platform::SocketEnd::fin);
-    case WireEnding::rst:
-      return responder.raw(cut_bytes(answer), platform::SocketEnd::rst);
-    case WireEnding::hang:
-      return responder.hang();
-  }
-}
+/// Webhooks under way at a time; more wait in the provider's own queue.
+constexpr std::size_t webhooks_under_way_max = 32;
+/// A receiver that has not answered by then has not answered.
+constexpr std::chrono::milliseconds webhook_timeout{10'000};
 
 }  // namespace
 
@@ -85,12 +47,15 @@ class Simulator::Impl {
     provider_.advance(driver_now());
     auto result = use(provider_);
     flush(deliveries);
+    // The clock, or what was made, may have made something due.
+    due_changed_.notify_one();
     lock.unlock();
     deliver_all(std::move(deliveries));
     return result;
   }
 
-  [[nodiscard]] const platform::HttpServer& server() const { return *server_; }
+  [[nodiscard]] std::uint16_t port() const { return port_; }
+  [[nodiscard]] std::string url() const { return url_; }
   [[nodiscard]] std::optional<Error> failure() const {
     const std::lock_guard lock(mutex_);
     return failure_;
@@ -105,7 +70,13 @@ class Simulator::Impl {
         std::chrono::milliseconds(platform::boottime_ms() - started_.boottime_ms));
   }
   void on_request(platform::HttpRequest request, platform::HttpResponder responder);
-  void wait_for_due_answers();
+  [[nodiscard]] Result<Unit> listen_on(const std::string& address);
+  void wait_for_due();
+  [[nodiscard]] std::optional<Timestamp> next_due() const;
+  void close_listener(std::unique_lock<std::mutex>& lock);
+  void reopen_listener(std::unique_lock<std::mutex>& lock);
+  void send_webhooks(std::vector<WebhookCall> calls);
+  void on_webhook_answer(std::uint64_t nr, std::optional<int> status);
   void flush(std::vector<Delivery>& deliveries);
   static void deliver_all(std::vector<Delivery> deliveries);
 
@@ -118,9 +89,16 @@ class Simulator::Impl {
   std::unordered_map<RequestNr, platform::HttpResponder> responders_;
   std::optional<Error> failure_;
   bool stopping_ = false;
+  std::size_t webhooks_under_way_ = 0;
+  std::chrono::milliseconds close_for_{0};        // the listener is to be closed for that long
+  std::optional<Timestamp> reopen_at_;            // driver time
+  std::unique_ptr<platform::HttpServer> server_;  // null while it is closed
 
   std::thread waiter_;
-  std::unique_ptr<platform::HttpServer> server_;
+  std::unique_ptr<platform::HttpClient> client_;  // for webhooks; thread-safe
+  std::string host_;
+  std::uint16_t port_ = 0;
+  std::string url_;
 };
 
 Result<Unit> Simulator::Impl::restore() {
@@ -131,8 +109,22 @@ Result<Unit> Simulator::Impl::restore() {
 }
 
 Result<Unit> Simulator::Impl::serve(const std::string& listen) {
+  platform::HttpClientOptions options;
+  options.connections_max = webhooks_under_way_max;
+  auto client = platform::HttpClient::start(std::move(options));
+  if (!client) return Unexpected{std::move(client).error()};
+  client_ = *std::move(client);
+  if (auto listening = listen_on(listen); !listening) return listening;
+  host_ = listen.substr(0, listen.rfind(':'));
+  port_ = server_->port();
+  url_ = server_->url();
+  waiter_ = std::thread([this] { wait_for_due(); });
+  return ok();
+}
+
+Result<Unit> Simulator::Impl::listen_on(const std::string& address) {
   platform::HttpServerOptions options;
-  options.listen = listen;
+  options.listen = address;
   options.connections_max = connections_max;
   auto server = platform::HttpServer::start(
       std::move(options), [this](platform::HttpRequest request, platform::HttpResponder responder) {
@@ -140,7 +132,6 @@ Result<Unit> Simulator::Impl::serve(const std::string& listen) {
       });
   if (!server) return Unexpected{std::move(server).error()};
   server_ = *std::move(server);
-  waiter_ = std::thread([this] { wait_for_due_answers(); });
   return ok();
 }
 
@@ -150,31 +141,90 @@ void Simulator::Impl::on_request(platform::HttpRequest request, platform::HttpRe
   {
     const std::lock_guard lock(mutex_);
     if (failure_) return responder.raw("", platform::SocketEnd::rst);
-    const auto due_before = provider_.next_due();
+    const auto due_before = next_due();
     const RequestNr nr = provider_.receive(wire, driver_now());
     responders_.emplace(nr, std::move(responder));
     flush(deliveries);
-    if (provider_.next_due() != due_before) due_changed_.notify_one();
+    if (next_due() != due_before || close_for_.count() > 0) due_changed_.notify_one();
   }
   deliver_all(std::move(deliveries));
 }
 
-void Simulator::Impl::wait_for_due_answers() {
+std::optional<Timestamp> Simulator::Impl::next_due() const {
+  auto due =
+      webhooks_under_way_ < webhooks_under_way_max ? provider_.next_wake() : provider_.next_due();
+  if (reopen_at_) due = due ? std::min(*due, *reopen_at_) : *reopen_at_;
+  return due;
+}
+
+/// Waiting answers, webhooks, and the listener, each at its time.
+void Simulator::Impl::wait_for_due() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
-    const auto due = provider_.next_due();
+    if (close_for_.count() > 0) close_listener(lock);
+    if (reopen_at_ && *reopen_at_ <= driver_now()) reopen_listener(lock);
+    const auto due = next_due();
     const auto wait = due ? std::chrono::milliseconds(due->ms - driver_now().ms) : idle_wait;
-    if (wait.count() > 0) {
+    if (wait.count() > 0 && !stopping_) {
       due_changed_.wait_for(lock, wait);
       continue;
     }
     std::vector<Delivery> deliveries;
     provider_.advance(driver_now());
     flush(deliveries);
+    auto calls = provider_.take_webhooks(webhooks_under_way_max - webhooks_under_way_);
+    webhooks_under_way_ += calls.size();
     lock.unlock();
+    // Answers first: a webhook comes before the answer only where a rule says so.
     deliver_all(std::move(deliveries));
+    send_webhooks(std::move(calls));
     lock.lock();
   }
+}
+
+void Simulator::Impl::close_listener(std::unique_lock<std::mutex>& lock) {
+  reopen_at_ = driver_now().plus(std::exchange(close_for_, std::chrono::milliseconds(0)));
+  const auto server = std::move(server_);
+  if (server == nullptr) return;
+  // Its threads may be waiting for the mutex in on_request().
+  lock.unlock();
+  server->stop(std::chrono::milliseconds::zero());
+  lock.lock();
+}
+
+void Simulator::Impl::reopen_listener(std::unique_lock<std::mutex>&) {
+  reopen_at_.reset();
+  if (auto listening = listen_on(host_ + ":" + std::to_string(port_)); !listening) {
+    failure_ = std::move(listening).error();
+  }
+}
+
+void Simulator::Impl::send_webhooks(std::vector<WebhookCall> calls) {
+  for (WebhookCall& call : calls) {
+    platform::HttpClientRequest request;
+    request.method = platform::HttpMethod::post;
+    request.url = std::move(call.url);
+    for (const auto& [name, value] : call.headers) request.headers.push_back(name + ": " + value);
+    request.body = std::move(call.body);
+    request.timeout = webhook_timeout;
+    client_->send(std::move(request), [this, nr = call.nr](platform::HttpClientResult&& result) {
+      const bool answered = result.outcome == platform::HttpOutcome::complete;
+      on_webhook_answer(nr, answered ? std::optional<int>(result.status) : std::nullopt);
+    });
+  }
+}
+
+void Simulator::Impl::on_webhook_answer(std::uint64_t nr, std::optional<int> status) {
+  std::vector<Delivery> deliveries;
+  {
+    const std::lock_guard lock(mutex_);
+    --webhooks_under_way_;
+    provider_.advance(driver_now());
+    provider_.webhook_answered(nr, status);
+    flush(deliveries);
+    due_changed_.notify_one();
+  }
+  deliver_all(std::move(deliveries));
 }
 
 void Simulator::Impl::flush(std::vector<Delivery>& deliveries) {
@@ -188,6 +238,7 @@ void Simulator::Impl::flush(std::vector<Delivery>& deliveries) {
   for (FinishedRequest& finished : provider_.take_finished()) {
     const auto found = responders_.find(finished.nr);
     if (found == responders_.end()) continue;
+    close_for_ = std::max(close_for_, finished.answer.closed_for);
     if (failure_) {
       // What could not be stored must not be told.
       finished.answer.ending = WireEnding::rst;
@@ -211,6 +262,7 @@ void Simulator::Impl::stop() {
   due_changed_.notify_all();
   if (waiter_.joinable()) waiter_.join();
   if (server_) server_->stop(std::chrono::milliseconds::zero());
+  if (client_) client_->stop(std::chrono::milliseconds::zero());
   const std::lock_guard lock(mutex_);
   responders_.clear();
   database_.reset();
@@ -243,10 +295,10 @@ void Simulator::stop() {
   impl_->stop();
 }
 std::uint16_t Simulator::port() const {
-  return impl_->server().port();
+  return impl_->port();
 }
 std::string Simulator::url() const {
-  return impl_->server().url();
+  return impl_->url();
 }
 std::optional<Error> Simulator::store_failure() const {
   return impl_->failure();
@@ -273,6 +325,15 @@ void Simulator::advance_clock(std::chrono::milliseconds by) {
     provider.advance_clock(by);
     return ok();
   });  // always ok
+}
+WireAnswer Simulator::control(const std::string& method, const std::string& path,
+                              const std::string& body) {
+  return impl_->with_provider(
+      [&](SimulatedProvider& provider) { return provider.control(method, path, body); });
+}
+Result<Unit> Simulator::set_chaos(ChaosSettings settings) {
+  return impl_->with_provider(
+      [&](SimulatedProvider& provider) { return provider.set_chaos(std::move(settings)); });
 }
 std::vector<LedgerRow> Simulator::ledger() const {
   return impl_->with_provider(

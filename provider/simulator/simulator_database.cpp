@@ -71,6 +71,11 @@ Result<std::vector<StoredRow>> SimulatorDatabase::load() {
 
 Result<Unit> SimulatorDatabase::put(const StoredRow& row) {
   if (row.kind.empty()) return connection_.execute("DELETE FROM simulator_row");
+  if (row.text.empty()) {
+    auto gone = connection_.cached("DELETE FROM simulator_row WHERE kind = ?1 AND id = ?2");
+    if (!gone) return Unexpected{gone.error()};
+    return (*gone)->bind(row.kind, row.id).run();
+  }
   auto found = connection_.cached(
       "INSERT INTO simulator_row (kind, id, text) VALUES (?1, ?2, ?3) "
       "ON CONFLICT (kind, id) DO UPDATE SET text = excluded.text");

@@ -111,6 +111,10 @@ std::string to_stored(const Refund& refund) {
   return with_hidden(to_json(refund), std::move(hidden));
 }
 
+std::string to_stored(const Dispute& dispute) {
+  return with_hidden(to_json(dispute), {{"due_by", dispute.evidence_due_s}});
+}
+
 std::string to_stored(const PaymentIntent& intent) {
   json::object hidden;
   hidden["key"] = intent.key;
@@ -153,6 +157,7 @@ Result<Charge> parse_stored<Charge>(std::string_view text) {
                                                ChargeStatus::failed};
         known_status = read_status(shown.text("status"), all, result.status);
         result.amount_refunded = shown.integer("amount_refunded");
+        result.disputed = shown.flag("disputed");
         result.error = read_error(hidden);
         result.key = hidden.text("key");
         result.request = hidden.text("request");
@@ -182,6 +187,25 @@ Result<Refund> parse_stored<Refund>(std::string_view text) {
       });
   if (refund && !known_status) return fail(ErrorCode::store_corrupt, "refund of unknown status");
   return refund;
+}
+
+template <>
+Result<Dispute> parse_stored<Dispute>(std::string_view text) {
+  bool known_status = false;
+  auto dispute =
+      parse_with<Dispute>(text, [&](JsonReader& shown, JsonReader& hidden, Dispute& result) {
+        result.amount = shown.required_integer("amount");
+        result.currency = shown.required_text("currency");
+        result.charge = shown.required_text("charge");
+        result.payment_intent = shown.text("payment_intent");
+        result.reason = shown.text("reason");
+        result.evidence_due_s = hidden.integer("due_by");
+        static constexpr DisputeStatus all[] = {DisputeStatus::needs_response, DisputeStatus::won,
+                                                DisputeStatus::lost};
+        known_status = read_status(shown.text("status"), all, result.status);
+      });
+  if (dispute && !known_status) return fail(ErrorCode::store_corrupt, "dispute of unknown status");
+  return dispute;
 }
 
 template <>

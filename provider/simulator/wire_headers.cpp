@@ -21,10 +21,6 @@ bool equal_ignoring_case(std::string_view left, std::string_view right) noexcept
                     [](char a, char b) { return to_lower(a) == to_lower(b); });
 }
 
-bool starts_with(std::string_view text, std::string_view prefix) noexcept {
-  return text.substr(0, prefix.size()) == prefix;
-}
-
 std::string decode_base64(std::string_view text) {
   static constexpr std::string_view alphabet =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -44,7 +40,8 @@ std::string decode_base64(std::string_view text) {
   return out;
 }
 
-/// The secret key out of "Bearer KEY" or "Basic base64(KEY:)"; empty for anything else.
+}  // namespace
+
 std::string secret_of(std::string_view authorization) {
   const std::size_t space = authorization.find(' ');
   if (space == std::string_view::npos) return {};
@@ -55,8 +52,6 @@ std::string secret_of(std::string_view authorization) {
   const std::string pair = decode_base64(value);
   return pair.substr(0, pair.find(':'));
 }
-
-}  // namespace
 
 std::optional<std::string> find_header(const WireHeaders& headers, std::string_view name) {
   for (const auto& [known, value] : headers) {
@@ -89,21 +84,6 @@ std::string to_http_date(Timestamp at) {
       static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
       static_cast<int>(time.seconds().count()));
   return {text.data(), static_cast<std::size_t>(length)};
-}
-
-std::optional<ApiError> check_authorization(const WireHeaders& headers) {
-  const auto authorization = find_header(headers, "authorization");
-  if (!authorization) {
-    return unauthorized("No API key: send Authorization: Bearer sk_test_... (any test key).");
-  }
-  const std::string secret = secret_of(*authorization);
-  for (const std::string_view prefix : {"sk_test", "rk_test"}) {
-    if (starts_with(secret, prefix)) return std::nullopt;
-  }
-  if (starts_with(secret, "sk_live") || starts_with(secret, "rk_live")) {
-    return unauthorized("This is a simulator: it refuses live keys. Send sk_test_... instead.");
-  }
-  return unauthorized("Invalid API key: send one that begins with sk_test or rk_test.");
 }
 
 KeyHeader read_key_header(const WireHeaders& headers) {

@@ -21,8 +21,8 @@ namespace onceward::provider::simulator {
 /// "Sun, 06 Nov 1994 08:49:37 GMT"
 [[nodiscard]] std::string to_http_date(Timestamp at);
 
-/// Takes test keys by Bearer or Basic; refuses missing and live ones.
-[[nodiscard]] std::optional<ApiError> check_authorization(const WireHeaders& headers);
+/// The secret key out of "Bearer KEY" or "Basic base64(KEY:)"; empty for anything else.
+[[nodiscard]] std::string secret_of(std::string_view authorization);
 /// At most one key, not empty, not too long. Absent: none was sent.
 struct KeyHeader {
   std::optional<std::string> key;

@@ -51,6 +51,12 @@ class Simulator {
   void expire_keys();
   void advance_clock(std::chrono::milliseconds by);
 
+  /// As SimulatedProvider::control(): everything that /_sim can do, without a request.
+  [[nodiscard]] WireAnswer control(const std::string& method, const std::string& path,
+                                   const std::string& body = "");
+  /// As SimulatedProvider::set_chaos().
+  [[nodiscard]] Result<Unit> set_chaos(ChaosSettings settings);
+
   [[nodiscard]] std::vector<LedgerRow> ledger() const;
   /// Groups of ledger rows with more than `max`; see Ledger::groups_above.
   [[nodiscard]] Result<std::vector<LedgerOffender>> groups_above(
