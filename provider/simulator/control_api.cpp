@@ -292,10 +292,13 @@ constexpr ControlRoute routes[] = {
 
 ControlAnswer dispatch(ProviderState& state, const WireRequest& request,
                        const std::function<void()>& give_up_requests) {
-  const auto* route = std::find_if(std::begin(routes), std::end(routes), [&](const auto& known) {
-    return known.method == request.method && known.path == request.path;
-  });
-  if (route == std::end(routes)) {
+  const ControlRoute* route = nullptr;
+  for (const auto table : {std::span<const ControlRoute>(routes), extra_control_routes()}) {
+    for (const ControlRoute& known : table) {
+      if (known.method == request.method && known.path == request.path) route = &known;
+    }
+  }
+  if (route == nullptr) {
     return {404, json::object({{"error", request.method + " " + request.path +
                                              " is not part of the control API, see "
                                              "docs/simulator.md"}})};

@@ -45,7 +45,9 @@ FaultAction make_wire(const FaultParams&) {
 FaultAction make_drop_before(const FaultParams& params) {
   GateFault fault = gate(GateFault::Kind::drop);
   fault.end = ending_of(params.end, FaultEnd::fin);
-  fault.closed_for = params.for_time.count() > 0 ? params.for_time : closed_for_default;
+  if (fault.end == WireEnding::refused || fault.end == WireEnding::tls_failed) {
+    fault.closed_for = params.for_time.count() > 0 ? params.for_time : closed_for_default;
+  }
   return fault;
 }
 FaultAction make_stale(const FaultParams& params) {

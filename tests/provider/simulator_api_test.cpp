@@ -29,10 +29,13 @@ TEST(SimulatorApi, ChargesInOneCall) {
 
   ASSERT_EQ(client.provider.ledger().rows().size(), 1U);
   const LedgerRow& row = client.provider.ledger().rows()[0];
-  const LedgerRow expected{
-      1,          {1'788'220'800'000}, "acme", "cust_123", "2026-08", "subscription",
-      "",         charge.at("id"),     4990,   "usd",      "k1",      charge.header("Request-Id"),
-      "succeeded", ""};
+  const LedgerRow expected{1,           {1'788'220'800'000},
+                           "acme",      "cust_123",
+                           "2026-08",   "subscription",
+                           "",          charge.at("id"),
+                           4990,        "usd",
+                           "k1",        charge.header("Request-Id"),
+                           "succeeded", ""};
   EXPECT_EQ(row, expected);
 }
 

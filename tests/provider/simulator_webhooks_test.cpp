@@ -20,6 +20,7 @@ constexpr const char* secret = "whsec_1";
 /// A receiver that keeps what it gets and answers as told.
 struct Receiver {
   explicit Receiver(SimulatorSettings settings = {}) : client(settings) {
+    client.provider.advance(client.now);  // what is registered carries the time
     id = client.provider.add_webhook_endpoint({"http://node/hook", secret, {"*"}}).value().id;
   }
   std::size_t deliver() {

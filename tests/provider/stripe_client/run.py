@@ -41,7 +41,7 @@ def install(work):
 
 
 def main():
-    simulator_process, source, work = sys.argv[1:4]
+    simulator_process, source, work = (os.path.abspath(path) for path in sys.argv[1:4])
     for program in ("node", "npm"):
         if shutil.which(program) is None:
             skip(program)
