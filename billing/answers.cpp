@@ -16,6 +16,8 @@ namespace {
 using Decided = BillingEntity::Decided;
 
 constexpr std::chrono::milliseconds probe_credentials = std::chrono::seconds{60};
+// In place of an observation: our object, with a status that says neither yes nor no.
+constexpr std::string_view unexpected_status = "unexpected_status";
 
 // The state of an intent that answered our create or confirm directly.
 void on_intent(Draft& draft, const ProviderObject& intent) {
@@ -33,7 +35,7 @@ void on_intent(Draft& draft, const ProviderObject& intent) {
   const auto& request = draft.obligation().request;
   if (unpaid && request && request->step == Step::create) return adopt(draft, intent);
   // A confirm that answers with an unpaid intent, a hold we never ask for, a word we do not know.
-  unknown(draft, to_text(Observation::object), status, LookedUp::nothing,
+  unknown(draft, unexpected_status, status, LookedUp::nothing,
           back_off(request->key, request->sends));
 }
 
@@ -44,7 +46,7 @@ void on_charge(Draft& draft, const ProviderObject& charge) {
     return decline(draft, charge.failure_code, charge.decline_code, charge.id, "");
   }
   const auto& request = draft.obligation().request;
-  unknown(draft, to_text(Observation::object), charge.status, LookedUp::nothing,
+  unknown(draft, unexpected_status, charge.status, LookedUp::nothing,
           back_off(request->key, request->sends));
 }
 
