@@ -43,15 +43,19 @@ std::optional<Conflict> conflict_of(const BillingState& state, const BillCustome
                           std::string(to_text(of.period.granularity()))};
     }
   }
+  const auto found = state.obligations.find({bill.key.period, bill.key.purpose});
+  std::optional<ObligationRow> existing;
+  if (found != state.obligations.end()) {
+    existing = row_of(state.customer, found->first, found->second);
+  }
   if (!state.provider_customer.value().empty() &&
       state.provider_customer != bill.provider_customer) {
-    return Conflict{Conflict::Kind::provider_customer, std::nullopt,
+    return Conflict{Conflict::Kind::provider_customer, std::move(existing),
                     "provider_customer is " + state.provider_customer.value()};
   }
-  const auto found = state.obligations.find({bill.key.period, bill.key.purpose});
-  if (found != state.obligations.end() && found->second.amount != bill.amount) {
-    return Conflict{Conflict::Kind::amount, row_of(state.customer, found->first, found->second),
-                    "recorded as " + to_display(found->second.amount)};
+  if (existing && existing->amount != bill.amount) {
+    const std::string recorded = "recorded as " + to_display(existing->amount);
+    return Conflict{Conflict::Kind::amount, std::move(existing), recorded};
   }
   return std::nullopt;
 }

@@ -194,7 +194,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
     problem.detail =
         "the Idempotency-Key was used with another payload; use a new key, or the "
         "payload of the first request";
-    finish(problem_answer(std::move(problem)));
+    finish_with_money(std::move(problem));
   }
 
   void unknown(std::string detail) {
@@ -206,14 +206,18 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
     finish(problem_answer(std::move(problem)));
   }
 
-  /// 503 for a request that recorded nothing itself. What is said about the money needs a look:
-  /// `none` only if there is no row and nothing under way that could make one.
   void turned_away(ProblemKind kind, std::string detail) {
     Problem problem;
     problem.kind = kind;
     problem.detail = std::move(detail) + "; repeat it with the same key";
-    problem.charge_state = ChargeState::unknown;
     problem.retry_after_s = 1;
+    finish_with_money(std::move(problem));
+  }
+
+  /// For a request that recorded nothing itself. What is said about the money of its obligation
+  /// needs a look: `none` only if there is no row and nothing under way that could make one.
+  void finish_with_money(Problem problem) {
+    problem.charge_state = ChargeState::unknown;
     const bool may_appear = services_.under_way.any(request_.key);
     const bool posted = services_.pool.post(
         [self = shared_from_this(), problem, may_appear](journal::JournalReader& reader) mutable {

@@ -97,7 +97,9 @@ TEST_F(Entity, AnotherProviderCustomerGranularityOrFutureIsAConflict) {
   auto other = bill();
   other.key.period = *BillingPeriod::parse("2026-07");
   other.provider_customer = ProviderCustomer{"cus_2"};
-  EXPECT_EQ(std::get<Conflict>(*decide(other).reply).kind, Conflict::Kind::provider_customer);
+  const auto reply = decide(other).reply;
+  EXPECT_EQ(std::get<Conflict>(*reply).kind, Conflict::Kind::provider_customer);
+  EXPECT_FALSE(std::get<Conflict>(*reply).existing) << "nothing is recorded for July";
   auto quarter = bill();
   quarter.key.period = *BillingPeriod::parse("2026-Q3");
   EXPECT_EQ(std::get<Conflict>(*decide(quarter).reply).kind, Conflict::Kind::granularity);
@@ -105,6 +107,17 @@ TEST_F(Entity, AnotherProviderCustomerGranularityOrFutureIsAConflict) {
   future.key.period = *BillingPeriod::parse("2026-10");
   EXPECT_EQ(std::get<Conflict>(*decide(future).reply).kind, Conflict::Kind::period_not_begun);
   EXPECT_EQ(state_.obligations.size(), 1U);
+}
+
+TEST_F(Entity, AConflictNeverHidesWhatIsRecordedForTheSameObligation) {
+  (void)decide(bill());
+  auto other = bill();
+  other.provider_customer = ProviderCustomer{"cus_2"};
+  const auto reply = decide(other).reply;
+  const auto& conflict = std::get<Conflict>(*reply);
+  EXPECT_EQ(conflict.kind, Conflict::Kind::provider_customer);
+  ASSERT_TRUE(conflict.existing);
+  EXPECT_EQ(conflict.existing->key, bill().key);
 }
 
 TEST_F(Entity, NoPaymentMethodIsRefusedBeforeAnythingIsRecorded) {

@@ -207,7 +207,9 @@ TEST_F(BillExchangeTest, same_key_while_in_the_handler_is_409_and_another_payloa
   EXPECT_EQ(text_at(second, "charge_state"), "unknown");
   const std::string other = R"({"customer":"cust_1","period":"2026-08","amount_minor":1,)"
                             R"("currency":"usd","payment_method":"pm_1"})";
-  EXPECT_EQ(ask(post("k1", other)).status, 422);
+  const auto reused = ask(post("k1", other));
+  EXPECT_EQ(reused.status, 422);
+  EXPECT_EQ(text_at(reused, "charge_state"), "unknown") << "the first one may be charging it";
   EXPECT_TRUE(inbox.is_empty());
 
   first(billing::Told{.row = row_of(asked, ObligationStatus::completed)});
@@ -248,7 +250,13 @@ TEST_F(BillExchangeTest, answered_key_with_another_payload_is_422) {
   const auto response = ask(post("k1", other));
   EXPECT_EQ(response.status, 422);
   EXPECT_EQ(text_at(response, "code"), "OW6007");
+  EXPECT_EQ(text_at(response, "retryable"), "never");
+  EXPECT_EQ(text_at(response, "charge_state"), "charged") << "this obligation, by the first";
   EXPECT_EQ(runtime_.asked().size(), 1U);
+
+  const std::string nobody = R"({"customer":"cust_2","period":"2026-08","amount_minor":4990,)"
+                             R"("currency":"usd","payment_method":"pm_1"})";
+  EXPECT_EQ(text_at(ask(post("k1", nobody)), "charge_state"), "none");
 }
 
 TEST_F(BillExchangeTest, key_reused_that_only_the_commit_notices_is_422) {

@@ -140,6 +140,7 @@ struct Conflict {
     period_not_begun,
   };
   Kind kind = Kind::amount;
+  /// The obligation that was asked for, if it exists; of `granularity`, the one it contradicts.
   std::optional<ObligationRow> existing;
   std::string detail;  ///< for people
 };
