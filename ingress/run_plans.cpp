@@ -20,7 +20,7 @@ CustomerSink sink_into(journal::PlanWriter& writer) {
   return [&writer](journal::PlanRow&& row) -> Result<Unit> {
     auto added = writer.add(row);
     if (added || added.error().code != ErrorCode::conflict) return added;
-    return fail(ErrorCode::conflict,
+    return fail(ErrorCode::invalid_argument,
                 "customer " + row.customer.value() + " with purpose " + row.purpose.value() +
                     " comes a second time; keep one of them or give them different purposes");
   };
@@ -37,13 +37,15 @@ Result<FileState> state_of(const std::string& path) {
   std::error_code failed;
   const std::filesystem::path file(path);
   if (!std::filesystem::is_regular_file(file, failed)) {
-    return fail(ErrorCode::io, "customer file " + path + " is not there or no regular file");
+    return fail(ErrorCode::invalid_config,
+                "[schedule] customers: " + path + " is not there or no regular file");
   }
   FileState state;
   state.bytes = std::filesystem::file_size(file, failed);
   if (!failed) state.written = std::filesystem::last_write_time(file, failed);
   if (!failed) return state;
-  return fail(ErrorCode::io, "customer file " + path + " cannot be read: " + failed.message());
+  return fail(ErrorCode::invalid_config,
+              "[schedule] customers: " + path + " cannot be read: " + failed.message());
 }
 
 /// The rows of one plan in order, a page at a time.
@@ -116,7 +118,10 @@ Result<journal::PlanSummary> plan_file(journal::PlanStore& store, const BillingP
   const auto before = state_of(path);
   if (!before) return Unexpected{before.error()};
   std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(ErrorCode::io, "customer file " + path + " cannot be opened");
+  if (!file) {
+    return fail(ErrorCode::invalid_config,
+                "[schedule] customers: " + path + " cannot be opened; may the node read it?");
+  }
   auto writer = store.begin(period, now);
   if (!writer) return Unexpected{std::move(writer).error()};
   CustomerCsv reader(path, sink_into(**writer));

@@ -326,7 +326,7 @@ TEST_F(RunServiceTest, ShowsHowFarItIsAndWhoIsOutstanding) {
 TEST_F(RunServiceTest, TellsBadFilesWithTheirLineAndKeepsNothing) {
   const auto twice = runs_->plan(customers(3) + "c2,1000,usd,pm_1,\n", period(), "upload.csv");
   ASSERT_FALSE(twice);
-  EXPECT_EQ(twice.error().code, ErrorCode::conflict);
+  EXPECT_EQ(twice.error().code, ErrorCode::invalid_argument);
   EXPECT_NE(twice.error().context.find("upload.csv line 5: customer c2 with purpose subscription"),
             std::string::npos)
       << twice.error().context;
@@ -337,8 +337,10 @@ TEST_F(RunServiceTest, TellsBadFilesWithTheirLineAndKeepsNothing) {
 
 TEST_F(RunServiceTest, TellsWhyAFileCannotBePlanned) {
   const auto missing = runs_->plan_configured(period());
-  EXPECT_EQ(missing.error().code, ErrorCode::io);
-  EXPECT_NE(missing.error().context.find("customers.csv"), std::string::npos);
+  EXPECT_EQ(missing.error().code, ErrorCode::invalid_config);
+  for (const char* told : {"[schedule] customers", "customers.csv"}) {
+    EXPECT_NE(missing.error().context.find(told), std::string::npos) << missing.error().context;
+  }
   stop();
   options_.customers_path.clear();
   start();
