@@ -20,9 +20,13 @@ platform::HttpResponse ready(const NodeHealth& health, bool verbose) {
                                  [](const HealthCheck& check) { return check.problem.empty(); });
   std::string body;
   for (const auto& check : health.checks) {
-    if (!verbose && check.problem.empty()) continue;
-    body += check.problem.empty() ? "[+] " + check.name + " ok\n"
-                                  : "[-] " + check.name + ": " + check.problem + "\n";
+    if (!check.problem.empty()) {
+      body += "[-] " + check.name + ": " + check.problem + "\n";
+    } else if (!check.warning.empty()) {
+      body += "[!] " + check.name + ": " + check.warning + "\n";
+    } else if (verbose) {
+      body += "[+] " + check.name + " ok\n";
+    }
   }
   body += holds ? "ready\n" : "not ready\n";
   return text(holds ? 200 : 503, std::move(body));

@@ -12,6 +12,7 @@ namespace onceward::app {
 struct HealthCheck {
   std::string name;
   std::string problem;
+  std::string warning{};  ///< worth a look, although the node can take work
 };
 
 struct NodeHealth {

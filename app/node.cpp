@@ -220,7 +220,9 @@ NodeHealth RunningNode::health() const {
                             : "starting"},
       {"store", runtime.store_problem},
       {"provider",
-       provider.paused_reason.empty() ? "" : "sending is paused: " + provider.paused_reason}};
+       provider.paused_reason.empty() ? "" : "sending is paused: " + provider.paused_reason,
+       // What is owed is kept and sent when it answers again: no reason to refuse work.
+       provider.unreachable_reason.empty() ? "" : "no answer: " + provider.unreachable_reason}};
   return health;
 }
 

@@ -47,6 +47,32 @@ bool proves_credentials(Observation observation) noexcept {
   return false;
 }
 
+/// Whether it was the provider who answered, and not nobody or somebody else.
+bool is_providers_answer(Observation observation) noexcept {
+  switch (observation) {
+    case Observation::gateway_error:
+    case Observation::redirect:
+    case Observation::bad_body:
+    case Observation::not_sent:
+    case Observation::broken:
+      return false;
+    case Observation::object:
+    case Observation::declined:
+    case Observation::invalid_request:
+    case Observation::unexpected_state:
+    case Observation::key_mismatch:
+    case Observation::not_found:
+    case Observation::key_in_use:
+    case Observation::lock_timeout:
+    case Observation::unauthorized:
+    case Observation::rate_limited:
+    case Observation::other_client_error:
+    case Observation::server_error:
+      return true;
+  }
+  return false;
+}
+
 platform::HttpClientOptions client_options(const StripeProviderOptions& options) {
   platform::HttpClientOptions client;
   client.connections_max = options.max_in_flight;
@@ -109,6 +135,7 @@ class StripeProvider::Impl {
   void deliver(Call& call, ExternalAnswer&& answer);
   void note_time(const HttpClientResult& result);
   void note_credentials(Observation observation, std::string_view message);
+  void note_reach(const ExternalAnswer& answer);
   void grant_permits();
 
   // --- const after construction ---
@@ -119,6 +146,7 @@ class StripeProvider::Impl {
   mutable std::mutex mutex_;
   PermitQueue permits_;
   stripe::ProviderTime time_;
+  std::string unreachable_reason_;
   std::uint64_t calls_ = 0;
   std::uint64_t wire_requests_ = 0;
   std::optional<std::int64_t> timer_at_ms_;
@@ -151,6 +179,7 @@ void StripeProvider::Impl::start() {
     // Absent: a good page with more behind it.
     note_credentials(answer ? answer->observation : Observation::object,
                      answer ? answer->message : std::string());
+    if (answer) note_reach(*answer);
     {
       const std::lock_guard lock(mutex_);
       wire_requests_ += result.wire_requests;
@@ -251,6 +280,7 @@ void StripeProvider::Impl::take(const CallPtr& call, const HttpClientResult& res
   }
   if (answer->code == "not_allowed") answer->code = "expired";  // by may_send, see send()
   note_credentials(answer->observation, answer->message);
+  note_reach(*answer);
   deliver(*call, *std::move(answer));
 }
 
@@ -284,6 +314,18 @@ void StripeProvider::Impl::note_credentials(Observation observation, std::string
   }
 }
 
+void StripeProvider::Impl::note_reach(const ExternalAnswer& answer) {
+  // Ours, not the provider's: the request was too old, or the node is stopping.
+  if (answer.code == "expired" || answer.code == "stopped") return;
+  std::string reason;
+  if (!is_providers_answer(answer.observation)) {
+    reason = stripe::clean_message(answer.message, options_.secret_key.reveal());
+    if (reason.empty()) reason = to_text(answer.observation);
+  }
+  const std::lock_guard lock(mutex_);
+  unreachable_reason_ = std::move(reason);
+}
+
 std::optional<Timestamp> StripeProvider::Impl::provider_now() const {
   const std::lock_guard lock(mutex_);
   return time_.now(boottime_ms_());
@@ -297,6 +339,7 @@ ProviderStats StripeProvider::Impl::stats() const {
   stats.in_flight = permits_.in_flight();
   stats.waiting_for_permit = permits_.waiting();
   stats.paused_reason = permits_.paused_reason();
+  stats.unreachable_reason = unreachable_reason_;
   return stats;
 }
 

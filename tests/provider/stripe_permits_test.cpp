@@ -241,6 +241,33 @@ TEST(StripeTime, AFailedStartIsNoError) {
   EXPECT_EQ(perform(*provider, charge_request()).observation, Observation::not_sent);
   EXPECT_EQ(provider->provider_now(), std::nullopt);
   EXPECT_EQ(provider->stats().paused_reason, "");
+  EXPECT_NE(provider->stats().unreachable_reason.find("onnect"), std::string::npos);
+}
+
+// --- reach ---
+
+TEST(StripeReach, SaysWhyNobodyAnsweredUntilTheProviderDoes) {
+  std::vector<RawReply> replies = {{"", RawEnd::fin},
+                                   http_reply(200, "<html>a portal</html>"),
+                                   http_reply(500, "{}"),
+                                   http_reply(302, ""),
+                                   http_reply(200, charge_json("ch_1"))};
+  std::size_t next = 0;
+  RawServer server([&](const RawRequest&) { return replies.at(next++); });
+  const auto provider = open_provider(options_for(server.url()));
+  const auto reason_after_call = [&] {
+    (void)perform(*provider, charge_request());  // what it is answered is tested elsewhere
+    return provider->stats().unreachable_reason;
+  };
+  EXPECT_EQ(reason_after_call().empty(), false) << "cut";
+  EXPECT_EQ(reason_after_call().empty(), false) << "not a provider";
+  EXPECT_EQ(reason_after_call(), "") << "an error of the provider is an answer";
+  EXPECT_EQ(reason_after_call().empty(), false) << "sent elsewhere";
+  EXPECT_EQ(reason_after_call(), "");
+  auto expired = charge_request();
+  expired.not_after_boottime_ms = 0;
+  EXPECT_EQ(perform(*provider, expired).code, "expired");
+  EXPECT_EQ(provider->stats().unreachable_reason, "") << "no fault of the provider";
 }
 
 // --- stop ---

@@ -26,6 +26,9 @@ struct ProviderStats {
   std::size_t waiting_for_permit = 0;
   /// Set while the provider refuses our credentials: sending is paused, one probe at a time.
   std::string paused_reason;
+  /// Why the last call got no answer of the provider, e.g. a refused connection or certificate.
+  /// Empty while answers come.
+  std::string unreachable_reason;
 };
 
 /// All members are thread-safe and do not block on the network.
