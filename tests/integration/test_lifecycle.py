@@ -1,8 +1,10 @@
 """A node's life as processes see it: start, refusal to start, drain, kill, and what stays."""
 
 import json
+import os
 import signal
 import socket
+import sqlite3
 import time
 import unittest
 
@@ -127,12 +129,13 @@ class Lifecycle(World):
 class RefusedStart(World):
     """Each ends before anything listens, with a message that names the cause and the remedy."""
 
-    def refused(self, config, code, *texts):
-        done = onceward("serve", "-c", str(config), timeout=20)
+    def refused(self, config, code, *texts, user=None):
+        done = onceward("serve", "-c", str(config), timeout=20, user=user)
         self.assertEqual(done.returncode, code, done.stderr)
         for text in texts:
             self.assertIn(text, done.stderr)
         self.assertNotIn("terminate called", done.stderr)
+        self.assertEqual(done.stdout, "")
         return done
 
     def test_unknown_key_with_line_and_column(self):
@@ -167,25 +170,72 @@ class RefusedStart(World):
     def test_unwritable_directory(self):
         self.refused(self.write_config(node__data_dir="/proc/onceward"), 2, "/proc/onceward")
 
+    @unittest.skipIf(os.geteuid() != 0, "only root can become a user who may not write")
+    def test_directory_of_another_user(self):
+        closed = self.directory / "closed"
+        closed.mkdir(mode=0o755)
+        self.directory.chmod(0o755)
+        config = self.write_config(node__data_dir=str(closed))
+        self.refused(config, 2, str(closed), "cannot be written", "Permission denied",
+                     user=65534)  # fmt: skip
+        self.assertEqual(list(closed.iterdir()), [])
+
     def test_data_dir_that_is_a_file(self):
         (self.directory / "file").write_text("x")
         config = self.write_config(node__data_dir=str(self.directory / "file"))
         self.refused(config, 2, "file")
 
     def test_store_of_another_namespace_account_mode_scheme_or_shards(self):
+        self.billed_store()
+        key = self.directory / "key"
+        key.touch(mode=0o600)
+        key.write_text("sk_live_1\n")
+        before = (self.directory / "billing.db").read_bytes()
+        for name, recorded, wanted, change in (
+            ("namespace", "test", "other", {"keys__namespace": "other"}),
+            ("account", "default", "other", {"provider__account": "other"}),
+            ("mode", "test", "live", {"provider__mode": "live", "provider__key_file": str(key),
+                                      "provider__base_url": "https://127.0.0.1:9"}),
+            ("key_scheme", "v1", "colon", {"keys__scheme": "colon", "provider__flow": "charges"}),
+            ("shards", "256", "3", {"cluster__shards": 3}),
+        ):  # fmt: skip
+            with self.subTest(name):
+                config = self.write_config(**change)
+                self.refused(config, 2, "billing.db", name, recorded, wanted)
+        self.assertEqual((self.directory / "billing.db").read_bytes(), before)
+        self.still_billed_once()
+
+    def test_store_of_a_newer_release(self):
+        self.billed_store()
+        self.set_store_version(99)
+        before = (self.directory / "billing.db").read_bytes()
+        self.refused(self.write_config(), 2, "billing.db", "99", "newer release")
+        done = onceward("bill", "cust_1", PERIOD, "--amount-minor", "4990", "--currency", "usd",
+                        "-c", str(self.config))  # fmt: skip
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertEqual((self.directory / "billing.db").read_bytes(), before)
+        self.set_store_version(self.version)
+        self.still_billed_once()
+
+    def billed_store(self):
+        """A store with one charge in it, whose node is stopped."""
         self.start_sim()
         node = self.start_node()
+        self.assertEqual(self.bill()[0], 200)
         node.signal(signal.SIGTERM)
-        node.end()
-        for change in (
-            {"keys__namespace": "other"},
-            {"provider__account": "other"},
-            {"keys__scheme": "colon", "provider__flow": "charges"},
-            {"cluster__shards": 3},
-        ):
-            with self.subTest(change=change):
-                value = str(list(change.values())[0])
-                self.refused(self.write_config(**change), 2, value)
+        self.assertEqual(node.end(), 0, node.text())
+
+    def set_store_version(self, version):
+        store = sqlite3.connect(self.directory / "billing.db")
+        self.version = store.execute("pragma user_version").fetchone()[0]
+        store.execute(f"pragma user_version = {version}")
+        store.commit()
+        store.close()
+
+    def still_billed_once(self):
+        self.start_node()
+        self.assertEqual(self.bill()[1]["Idempotent-Replayed"], "true")
+        self.assertEqual(len(self.ledger()), 1)
 
     def test_file_that_is_no_store(self):
         text = "this is not a database, whatever its name\n" * 99

@@ -1,6 +1,7 @@
 """Processes for tests of the executable: a provider simulator, nodes and the command line, each
 on free loopback ports and in a directory of the test."""
 
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -9,6 +10,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -16,6 +18,7 @@ import urllib.error
 import urllib.request
 
 ONCEWARD = os.environ["ONCEWARD"]
+LONG = os.environ.get("ONCEWARD_LONG") == "1"
 READY_SECONDS = 30
 PERIOD = "2026-08"
 
@@ -55,10 +58,10 @@ def call(method, url, body=None, headers=None, timeout=40):
         return answer.status, answer.headers, text
 
 
-def onceward(*words, timeout=60, env=None):
-    """Runs the command line to its end."""
+def onceward(*words, timeout=60, env=None, user=None):
+    """Runs the command line to its end, as another user if one is given."""
     return subprocess.run(
-        [ONCEWARD, *words], capture_output=True, text=True, timeout=timeout,
+        [ONCEWARD, *words], capture_output=True, text=True, timeout=timeout, user=user,
         env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL,
     )  # fmt: skip
 
@@ -66,12 +69,14 @@ def onceward(*words, timeout=60, env=None):
 class Process:
     """A daemon whose stderr and stdout are kept in files."""
 
-    def __init__(self, words, log):
+    def __init__(self, words, log, before=()):
+        """`before` are words in front of the program, e.g. of a wrapper that becomes it."""
         self.log = log
         self.file = open(log, "ab")
         self.process = subprocess.Popen(
-            [ONCEWARD, *words], stdout=self.file, stderr=self.file, stdin=subprocess.DEVNULL
-        )
+            [*before, ONCEWARD, *words],
+            stdout=self.file, stderr=self.file, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
 
     def wait_until_up(self, url):
         deadline = time.monotonic() + READY_SECONDS
@@ -194,3 +199,39 @@ class World(unittest.TestCase):
         while not condition():
             self.assertLess(time.monotonic(), deadline, "did not happen in time")
             time.sleep(0.05)
+
+
+class SharedNode(unittest.TestCase):
+    """One simulator and one node for all tests of a class, which take a customer each."""
+
+    settings = {}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.world = World()
+        cls.addClassCleanup(cls.world.doCleanups)
+        cls.world.setUp()
+        cls.world.start_sim()
+        cls.node = cls.world.start_node(**cls.settings)
+
+
+def main_in_parallel(jobs=6):
+    """In place of unittest.main() for tests that mostly wait for a back-off: each is a process of
+    its own, several at a time. With names of tests as arguments, those run here."""
+    if len(sys.argv) > 1:
+        unittest.main(verbosity=2)
+    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
+    names = [test.id().split(".", 1)[1] for group in suite for test in group]
+
+    def run(name):
+        return subprocess.run(
+            [sys.executable, "-B", sys.argv[0], name], capture_output=True, text=True, timeout=600
+        )
+
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for name, done in zip(names, pool.map(run, names)):
+            failed += done.returncode != 0
+            print(done.stderr if done.returncode else done.stderr.splitlines()[0], flush=True)
+    print(f"{len(names)} tests, {failed} failed")
+    sys.exit(1 if failed or not names else 0)
