@@ -115,7 +115,7 @@ class BadFiles(Files):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        Files().planned(GOOD)  # something that must not be lost
+        cls().planned(GOOD)  # something that must not be lost
 
     def test_configured_file_that_is_no_file(self):
         path = self.world.directory / "customers.csv"

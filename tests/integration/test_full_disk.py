@@ -3,13 +3,11 @@ keep, keeps what it acknowledged, and goes on by itself when there is space agai
 
 import errno
 import os
-import pathlib
 import shutil
 import signal
 import subprocess
-import unittest
 
-from world import PERIOD, World, call, onceward
+from world import World, call, main, onceward
 
 SIZE = "6m"
 
@@ -136,4 +134,4 @@ class FullDisk(World):
 del World
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    main()
