@@ -1,5 +1,5 @@
 """Requests to bill that must be refused, each over real HTTP: status and problem document, no
-obligation, no event, no call of the provider, and after a 400 the caller's key is as good as new."""
+obligation, no event, no call of the provider; after a 400 the caller's key is as good as new."""
 
 import http.client
 import json
@@ -40,9 +40,10 @@ class Requests(SharedNode):
     def traces(self):
         """Everything that a request could leave behind, in the store and at the provider."""
         store = sqlite3.connect(f"file:{self.world.directory}/billing.db?mode=ro", uri=True)
+        tables = ("events", "obligations", "marks", "cap_reservations")
         try:
             kept = [store.execute(f"select count(*) from {table}").fetchone()[0]
-                    for table in ("events", "obligations", "marks", "cap_reservations")]  # fmt: skip
+                    for table in tables]  # fmt: skip
         finally:
             store.close()
         return kept, len(self.world.requests()), len(self.world.ledger())
