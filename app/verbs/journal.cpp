@@ -87,7 +87,7 @@ Result<std::filesystem::path> store_path_of(const Source& source) {
 Result<journal::ReadOnlyStore> open_store_of(const Source& source) {
   auto path = store_path_of(source);
   if (!path) return Unexpected{std::move(path).error()};
-  return journal::open_read_only(path->string());
+  return journal::open_read_only({.path = path->string()});
 }
 
 ExitCode journal_verify(const Source& source) {
@@ -98,10 +98,10 @@ ExitCode journal_verify(const Source& source) {
     findings.push_back(json::object{{"where", where}, {"what", what}});
   };
   Counter events("events checked");
-  auto stored = journal::verify_store(path->string(), std::ref(events));
+  auto stored = journal::verify_store({.path = path->string()}, std::ref(events));
   if (!stored) return report(stored.error());
   for (const auto& finding : *stored) add(finding.where, finding.what);
-  auto store = journal::open_read_only(path->string());
+  auto store = journal::open_read_only({.path = path->string()});
   if (!store) return report(store.error());
   Counter entities("entities checked");
   auto derived = recovery::verify(*store->reader, std::ref(entities));

@@ -108,35 +108,53 @@ std::string to_text(const Anchor& anchor) {
   return text;
 }
 
+/// The anchor as a file beside the database.
+class FileAnchorPlace final : public AnchorPlace {
+ public:
+  Result<std::optional<std::string>> read(const std::string& store_path) override {
+    const std::string path = path_for(store_path);
+    std::error_code error;
+    if (!std::filesystem::exists(path, error) && !error) return std::optional<std::string>();
+    std::ifstream file(path, std::ios::binary);
+    std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    if (!file.good() && !file.eof()) return failed("read", path, errno);
+    return std::optional(std::move(text));
+  }
+  Result<Unit> replace(const std::string& store_path, const std::string& text) override {
+    const std::string path = path_for(store_path);
+    const std::string temporary = path + ".new";
+    if (auto written = write_synced(temporary, text); !written.has_value()) return written;
+    if (std::rename(temporary.c_str(), path.c_str()) != 0) return failed("rename", path, errno);
+    return sync_directory_of(path);
+  }
+
+ private:
+  static std::string path_for(const std::string& store_path) { return store_path + ".anchor"; }
+};
+
 }  // namespace
 
-std::string anchor_path(const std::string& store_path) {
-  return store_path + ".anchor";
-}
-
-Result<std::optional<Anchor>> read_anchor(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error) && !error) return std::optional<Anchor>();
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  std::optional<Anchor> anchor = parse(text);
-  if (!file.good() && !file.eof()) anchor.reset();
+Result<std::optional<Anchor>> read_anchor(const StoreFiles& files) {
+  FileAnchorPlace beside;
+  AnchorPlace& place = files.anchors != nullptr ? *files.anchors : beside;
+  const auto text = place.read(files.path);
+  if (text.has_value() && !*text) return std::optional<Anchor>();
+  std::optional<Anchor> anchor;
+  if (text.has_value()) anchor = parse(**text);
   if (!anchor) {
     return fail(ErrorCode::store_restored,
-                "anchor " + path +
-                    " cannot be read as one, so nobody knows whether the store lost commits: put "
-                    "the right file back, or reconcile with the provider before billing");
+                "anchor " + files.path +
+                    ".anchor cannot be read as one, so nobody knows whether the store lost "
+                    "commits: put the right file back, or reconcile with the provider before "
+                    "billing");
   }
   return anchor;
 }
 
-Result<Unit> write_anchor(const std::string& path, const Anchor& anchor) {
-  const std::string temporary = path + ".new";
-  if (auto written = write_synced(temporary, to_text(anchor)); !written.has_value()) {
-    return written;
-  }
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) return failed("rename", path, errno);
-  return sync_directory_of(path);
+Result<Unit> write_anchor(const StoreFiles& files, const Anchor& anchor) {
+  FileAnchorPlace beside;
+  AnchorPlace& place = files.anchors != nullptr ? *files.anchors : beside;
+  return place.replace(files.path, to_text(anchor));
 }
 
 }  // namespace onceward::journal::sqlite

@@ -8,6 +8,7 @@
 
 #include <onceward/core/digest.hpp>
 #include <onceward/core/result.hpp>
+#include <onceward/journal/store_files.hpp>
 
 namespace onceward::journal::sqlite {
 
@@ -20,12 +21,10 @@ struct Anchor {
   friend bool operator==(const Anchor&, const Anchor&) = default;
 };
 
-[[nodiscard]] std::string anchor_path(const std::string& store_path);
+/// Absent if none was ever written; store_restored if it cannot be read as an anchor.
+[[nodiscard]] Result<std::optional<Anchor>> read_anchor(const StoreFiles& files);
 
-/// Absent if there is no file; store_restored if it cannot be read as an anchor.
-[[nodiscard]] Result<std::optional<Anchor>> read_anchor(const std::string& path);
-
-/// Replaces the file as a whole; durable when it returns.
-[[nodiscard]] Result<Unit> write_anchor(const std::string& path, const Anchor& anchor);
+/// Replaces it as a whole; durable when it returns.
+[[nodiscard]] Result<Unit> write_anchor(const StoreFiles& files, const Anchor& anchor);
 
 }  // namespace onceward::journal::sqlite

@@ -14,12 +14,12 @@ Unexpected restored(const std::string& path, const std::string& what) {
                   path + ", -wal and .anchor), or reconcile with the provider before billing");
 }
 
-Result<Unit> expect_never_used(const std::string& path) {
-  const auto anchor = read_anchor(anchor_path(path));
+Result<Unit> expect_never_used(const StoreFiles& files) {
+  const auto anchor = read_anchor(files);
   if (!anchor.has_value()) return Unexpected{anchor.error()};
   if (*anchor && (*anchor)->commit_count > 0) {
-    return restored(path, "it is empty, its anchor knows of " +
-                              std::to_string((*anchor)->commit_count) + " commits");
+    return restored(files.path, "it is empty, its anchor knows of " +
+                                    std::to_string((*anchor)->commit_count) + " commits");
   }
   return ok();
 }

@@ -15,7 +15,7 @@ namespace onceward::journal::sqlite {
 [[nodiscard]] Unexpected restored(const std::string& path, const std::string& what);
 
 /// An absent or empty file may become a store, unless an anchor remembers commits.
-[[nodiscard]] Result<Unit> expect_never_used(const std::string& path);
+[[nodiscard]] Result<Unit> expect_never_used(const StoreFiles& files);
 
 struct StoreUnderCheck {
   std::string path;

@@ -1,8 +1,11 @@
 // Settings, schema and recorded values of a store's connections.
 #include "journal/sqlite/connecting.hpp"
 
+#include <sqlite3.h>
+
 #include <array>
 #include <charconv>
+#include <filesystem>
 
 #include "journal/sqlite/schema.hpp"
 
@@ -66,6 +69,16 @@ Result<SqliteConnection> connect(const std::string& path, const std::string& vfs
 }
 
 }  // namespace
+
+bool is_present(const StoreFiles& files) {
+  std::error_code error;
+  if (files.vfs.empty()) return std::filesystem::exists(files.path, error);
+  sqlite3_vfs* const vfs = sqlite3_vfs_find(files.vfs.c_str());
+  int is_there = 0;
+  return vfs != nullptr &&
+         vfs->xAccess(vfs, files.path.c_str(), SQLITE_ACCESS_EXISTS, &is_there) == SQLITE_OK &&
+         is_there != 0;
+}
 
 Result<FileKind> recognize(SqliteConnection& connection, const std::string& path) {
   const auto objects = integer(connection, "SELECT count(*) FROM sqlite_schema");

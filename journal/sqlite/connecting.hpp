@@ -6,6 +6,7 @@
 #include <string>
 
 #include <onceward/journal/journal.hpp>
+#include <onceward/journal/store_files.hpp>
 #include <onceward/platform/sqlite.hpp>
 
 namespace onceward::journal::sqlite {
@@ -16,6 +17,9 @@ using platform::SqliteStatement;
 
 /// What a database file turned out to be.
 enum class FileKind : std::uint8_t { empty, store };
+
+/// Whether there is a database file, with or without content.
+[[nodiscard]] bool is_present(const StoreFiles& files);
 
 /// store_mismatch for another program's database, store_schema_newer for a newer store,
 /// store_corrupt for something that is no database. Reads only.

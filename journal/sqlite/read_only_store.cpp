@@ -1,6 +1,4 @@
 // open_read_only(): a stopped or live store for verbs that only look.
-#include <filesystem>
-
 #include <onceward/journal/sqlite_journal.hpp>
 
 #include "journal/sqlite/connecting.hpp"
@@ -9,12 +7,12 @@
 
 namespace onceward::journal {
 
-Result<ReadOnlyStore> open_read_only(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) {
+Result<ReadOnlyStore> open_read_only(const StoreFiles& files) {
+  const std::string& path = files.path;
+  if (!sqlite::is_present(files)) {
     return fail(ErrorCode::not_found, "there is no store at " + path);
   }
-  auto connection = sqlite::connect_reader(path, {});
+  auto connection = sqlite::connect_reader(path, files.vfs);
   if (!connection.has_value()) return Unexpected{std::move(connection).error()};
   const auto kind = sqlite::recognize(*connection, path);
   if (!kind.has_value()) return Unexpected{kind.error()};
@@ -23,9 +21,9 @@ Result<ReadOnlyStore> open_read_only(const std::string& path) {
   }
   auto recorded = sqlite::recorded_values(*connection);
   if (!recorded.has_value()) return Unexpected{std::move(recorded).error()};
-  auto reader = sqlite::make_reader(path, {}, recorded->identity.shards, nullptr);
+  auto reader = sqlite::make_reader(path, files.vfs, recorded->identity.shards, nullptr);
   if (!reader.has_value()) return Unexpected{std::move(reader).error()};
-  auto plans = sqlite::make_plan_store(path, {}, nullptr);
+  auto plans = sqlite::make_plan_store(path, files.vfs, nullptr);
   if (!plans.has_value()) return Unexpected{std::move(plans).error()};
   return ReadOnlyStore{recorded->identity, std::move(reader).value(), std::move(plans).value()};
 }

@@ -120,7 +120,7 @@ Result<Unit> SqliteJournalImpl::start() {
 }
 
 Result<Unit> SqliteJournalImpl::check_anchor() {
-  const auto anchor = read_anchor(anchor_path(options_.path));
+  const auto anchor = read_anchor(options_.files());
   if (!anchor.has_value()) return Unexpected{anchor.error()};
   GroupWriter& writer = *side_->writer;
   if (auto begun = writer.begin(); !begun.has_value()) return begun;  // a consistent look
@@ -138,7 +138,7 @@ bool SqliteJournalImpl::is_anchor_due() const {
 
 Result<Unit> SqliteJournalImpl::anchor_present_state() {
   const StoreState& state = side_->writer->state();
-  auto written = write_anchor(anchor_path(options_.path),
+  auto written = write_anchor(options_.files(),
                               {store_id_, state.commit_count, state.last_position, state.rolling});
   if (written.has_value()) anchored_count_ = state.commit_count;
   return written;
@@ -327,9 +327,8 @@ Result<platform::FileLock> take_lock(const std::string& path) {
 }
 
 Result<SqliteConnection> connect_and_create(const SqliteJournalOptions& options) {
-  std::error_code error;
-  if (!std::filesystem::exists(options.path, error)) {
-    if (auto fresh = expect_never_used(options.path); !fresh.has_value()) {
+  if (!is_present(options.files())) {
+    if (auto fresh = expect_never_used(options.files()); !fresh.has_value()) {
       return Unexpected{std::move(fresh).error()};
     }
   }
@@ -338,7 +337,7 @@ Result<SqliteConnection> connect_and_create(const SqliteJournalOptions& options)
   const auto kind = recognize(*connection, options.path);
   if (!kind.has_value()) return Unexpected{kind.error()};
   if (*kind == FileKind::store) return connection;
-  if (auto fresh = expect_never_used(options.path); !fresh.has_value()) {
+  if (auto fresh = expect_never_used(options.files()); !fresh.has_value()) {
     return Unexpected{std::move(fresh).error()};
   }
   if (auto created = create_store(*connection, options.identity); !created.has_value()) {

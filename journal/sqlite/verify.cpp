@@ -1,7 +1,6 @@
 // verify_store(): everything about a store that can be checked without knowing what its events
 // mean. One consistent look; findings are collected, nothing is repaired.
 #include <array>
-#include <filesystem>
 #include <map>
 #include <unordered_map>
 
@@ -55,8 +54,8 @@ class Verifier {
  public:
   using Progress = std::function<void(std::uint64_t)>;
 
-  Verifier(SqliteConnection& connection, std::string path, const Progress& progress)
-      : connection_(connection), path_(std::move(path)), progress_(progress) {}
+  Verifier(SqliteConnection& connection, const StoreFiles& files, const Progress& progress)
+      : connection_(connection), files_(files), progress_(progress) {}
 
   Result<std::vector<Finding>> run();
 
@@ -81,7 +80,7 @@ class Verifier {
   void check_state();
 
   SqliteConnection& connection_;
-  const std::string path_;
+  const StoreFiles& files_;
   const Progress& progress_;
   std::vector<Finding> findings_;
   std::optional<RecordedValues> recorded_;
@@ -104,7 +103,7 @@ void Verifier::expect_read(const Result<Unit>& read, const std::string& what) {
 
 Result<std::vector<Finding>> Verifier::run() {
   // Before the look at the store: an anchor written meanwhile would seem to be ahead of it.
-  const auto anchor = read_anchor(anchor_path(path_));
+  const auto anchor = read_anchor(files_);
   is_anchor_readable_ = anchor.has_value();
   if (anchor.has_value()) {
     anchor_ = *anchor;
@@ -286,39 +285,38 @@ void Verifier::check_state() {
   }
   if (!recorded_ || !is_anchor_readable_) return;
   const auto compared =
-      compare_with_anchor(anchor_, {path_, recorded_->store_id, *state}, connection_);
+      compare_with_anchor(anchor_, {files_.path, recorded_->store_id, *state}, connection_);
   if (!compared.has_value()) add("anchor", compared.error().context);
 }
 
-Result<std::vector<Finding>> verify(const std::string& path, const Verifier::Progress& progress) {
+Result<std::vector<Finding>> verify(const StoreFiles& files, const Verifier::Progress& progress) {
   // Damage so deep that nothing can be asked is a finding like any other.
   const auto failed = [](const Error& error) -> Result<std::vector<Finding>> {
     if (error.code != ErrorCode::store_corrupt) return Unexpected{error};
     return std::vector{Finding{"database", error.context}};
   };
-  auto connection = connect_reader(path, {});
+  auto connection = connect_reader(files.path, files.vfs);
   if (!connection.has_value()) return failed(connection.error());
-  const auto kind = recognize(*connection, path);
+  const auto kind = recognize(*connection, files.path);
   if (!kind.has_value()) return failed(kind.error());
   if (*kind == FileKind::empty) {
-    auto fresh = expect_never_used(path);
-    if (fresh.has_value()) return fail(ErrorCode::not_found, path + " holds no store yet");
+    auto fresh = expect_never_used(files);
+    if (fresh.has_value()) return fail(ErrorCode::not_found, files.path + " holds no store yet");
     return std::vector{Finding{"database", fresh.error().context}};
   }
-  return Verifier(*connection, path, progress).run();
+  return Verifier(*connection, files, progress).run();
 }
 
 }  // namespace
 }  // namespace sqlite
 
-Result<std::vector<Finding>> verify_store(const std::string& path,
+Result<std::vector<Finding>> verify_store(const StoreFiles& files,
                                           const std::function<void(std::uint64_t)>& progress) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) {
-    return fail(ErrorCode::not_found, "there is no store at " + path);
+  if (!sqlite::is_present(files)) {
+    return fail(ErrorCode::not_found, "there is no store at " + files.path);
   }
   const sqlite::Verifier::Progress quiet = [](std::uint64_t) {};
-  return sqlite::verify(path, progress ? progress : quiet);
+  return sqlite::verify(files, progress ? progress : quiet);
 }
 
 }  // namespace onceward::journal

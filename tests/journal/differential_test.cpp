@@ -161,7 +161,7 @@ void compare(std::uint64_t seed, int groups, AnswerNames& names) {
     }
   }
   sqlite.close();
-  const auto findings = verify_store(sqlite.path(), {}).value();
+  const auto findings = verify_store({.path = sqlite.path()}, {}).value();
   EXPECT_TRUE(findings.empty()) << findings.front().where << ": " << findings.front().what;
 }
 

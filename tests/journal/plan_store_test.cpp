@@ -242,7 +242,7 @@ TEST_F(PlanStoreTest, IsKeptOverARestartAndReadByALookingProcess) {
   const PlanSummary made = make({plan_row("a")});
   backend().reopen();
   EXPECT_EQ(plans()->find(made.hash).value(), made);
-  const auto looking = open_read_only(backend().path()).value();
+  const auto looking = open_read_only({.path = backend().path()}).value();
   EXPECT_EQ(looking.plans->find(made.hash).value(), made);
 }
 

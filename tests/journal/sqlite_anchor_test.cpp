@@ -42,7 +42,7 @@ class SqliteAnchorTest : public JournalFixture<SqliteBackend> {
       EXPECT_NE(opened.error().context.find("reconcile"), std::string::npos);
     }
     EXPECT_EQ(content(anchor()), anchor_before) << "a refused open must not heal the evidence";
-    const auto findings = verify_store(backend().path(), {});
+    const auto findings = verify_store({.path = backend().path()}, {});
     ASSERT_TRUE(findings.has_value());
     EXPECT_FALSE(findings->empty()) << "verify finds what the open refuses";
   }

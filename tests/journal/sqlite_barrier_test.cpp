@@ -127,7 +127,7 @@ class FaultRun {
     }
     EXPECT_EQ(look(backend_.journal(), "never"), Seen::none);
     backend_.close();
-    const auto findings = verify_store(backend_.path(), {});
+    const auto findings = verify_store({.path = backend_.path()}, {});
     ASSERT_TRUE(findings.has_value());
     EXPECT_TRUE(findings->empty()) << findings->front().where << ": " << findings->front().what;
     backend_.open();
@@ -232,7 +232,7 @@ TEST(SqliteBarrier, AnAnchorThatCannotBeWrittenIsWrittenLater) {
   std::filesystem::remove(blocked);
   const CommitUnit last = unit_of(entity("z"), journal.epoch_of(shard_of(entity("z"), 4)));
   EXPECT_EQ(name_of(journal.commit(std::span(&last, 1)).at(0)), "stored");
-  EXPECT_TRUE(verify_store(backend.path(), {}).value().empty());
+  EXPECT_TRUE(verify_store({.path = backend.path()}, {}).value().empty());
 }
 
 TEST(SqliteBarrier, StaysPendingIfTheFileWasReplacedMeanwhile) {

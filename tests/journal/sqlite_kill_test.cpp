@@ -70,7 +70,7 @@ TEST(SqliteKill, LosesNoAcknowledgedUnit) {
     stored = static_cast<std::uint32_t>(found);
     backend.close();
   }
-  const auto findings = verify_store(backend.path(), {});
+  const auto findings = verify_store({.path = backend.path()}, {});
   ASSERT_TRUE(findings.has_value());
   EXPECT_TRUE(findings->empty()) << findings->front().where << ": " << findings->front().what;
   std::cout << kills << " kills, " << stored << " units stored, " << unacknowledged

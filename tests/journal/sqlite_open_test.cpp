@@ -186,7 +186,7 @@ TEST_F(SqliteOpenTest, IsReadWithoutTheLockLiveAndStopped) {
   store(one);
   for (const bool is_live : {true, false}) {
     if (!is_live) backend().close();
-    auto opened = open_read_only(path());
+    auto opened = open_read_only({.path = path()});
     ASSERT_TRUE(opened.has_value()) << opened.error().context;
     EXPECT_EQ(opened->identity, test_identity());
     EXPECT_EQ(opened->reader->stats().value().events, 2U);
@@ -195,7 +195,7 @@ TEST_F(SqliteOpenTest, IsReadWithoutTheLockLiveAndStopped) {
     EXPECT_EQ(end.value().epoch, Epoch{1}) << "no epoch was raised";
     EXPECT_FALSE(opened->plans->begin(period(), now).has_value());
   }
-  const auto none = open_read_only(backend().directory().file("none.db"));
+  const auto none = open_read_only({.path = backend().directory().file("none.db")});
   ASSERT_FALSE(none.has_value());
   EXPECT_EQ(none.error().code, ErrorCode::not_found);
   EXPECT_FALSE(std::filesystem::exists(backend().directory().file("none.db")));

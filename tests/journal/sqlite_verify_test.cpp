@@ -31,7 +31,7 @@ class SqliteVerifyTest : public JournalFixture<SqliteBackend> {
   }
 
   std::vector<Finding> findings() {
-    auto found = verify_store(backend().path(), {});
+    auto found = verify_store({.path = backend().path()}, {});
     EXPECT_TRUE(found.has_value()) << found.error().context;
     return found.has_value() ? std::move(found).value() : std::vector<Finding>();
   }
@@ -52,7 +52,7 @@ class SqliteVerifyTest : public JournalFixture<SqliteBackend> {
   }
   /// Replays an entity without opening the store for writing.
   Result<HistoryEnd> replayed(const char* name) {
-    auto opened = open_read_only(backend().path());
+    auto opened = open_read_only({.path = backend().path()});
     EXPECT_TRUE(opened.has_value()) << opened.error().context;
     return opened->reader->replay(entity(name), {}, [](auto&&...) { return true; });
   }
@@ -65,7 +65,8 @@ class SqliteVerifyTest : public JournalFixture<SqliteBackend> {
 
 TEST_F(SqliteVerifyTest, TellsProgressInEvents) {
   std::vector<std::uint64_t> told;
-  ASSERT_TRUE(verify_store(backend().path(), [&](std::uint64_t n) { told.push_back(n); }));
+  ASSERT_TRUE(
+      verify_store({.path = backend().path()}, [&](std::uint64_t n) { told.push_back(n); }));
   EXPECT_EQ(told, std::vector<std::uint64_t>{12});
 }
 
@@ -104,7 +105,7 @@ TEST_F(SqliteVerifyTest, FindsADeletedHistory) {
   expect_found("DELETE FROM events WHERE entity = 2", "missing");
   EXPECT_EQ(replayed("b").error().code, ErrorCode::store_corrupt)
       << "an entity without its events must not look new";
-  auto opened = open_read_only(backend().path());
+  auto opened = open_read_only({.path = backend().path()});
   opened->reader->replay_many(
       std::vector{entity("b")}, [](auto&&...) { return true; },
       [](const PersistenceId&, const Result<HistoryEnd>& end) { EXPECT_FALSE(end.has_value()); });
@@ -126,7 +127,7 @@ TEST_F(SqliteVerifyTest, FindsSwappedPositions) {
 }
 TEST_F(SqliteVerifyTest, FindsAForgedTailWithACorrectChain) {
   const StoredEvent last = [&] {
-    auto opened = open_read_only(backend().path());
+    auto opened = open_read_only({.path = backend().path()});
     StoredEvent found;
     (void)opened->reader->replay(entity("c"), {}, [&](const PersistenceId&, StoredEvent&& event) {
       found = std::move(event);
@@ -172,7 +173,7 @@ TEST_F(SqliteVerifyTest, FindsRowsThatAreNoRows) {
   expect_found("UPDATE obligations SET status = 'paid' WHERE customer = 'a'", "customer a");
   expect_found("UPDATE obligations SET currency = 'xx' WHERE customer = 'b'", "customer b");
   expect_found("UPDATE obligations SET period = '2026-8' WHERE customer = 'c'", "customer c");
-  auto opened = open_read_only(backend().path());
+  auto opened = open_read_only({.path = backend().path()});
   const auto row = opened->reader->row(key("a"));
   ASSERT_FALSE(row.has_value());
   EXPECT_EQ(row.error().code, ErrorCode::store_corrupt);
@@ -189,19 +190,19 @@ TEST_F(SqliteVerifyTest, FindsDamagedPages) {
     std::string bad = good;
     bad.replace(at, 512, 512, '\0');
     std::ofstream(backend().path(), std::ios::binary | std::ios::trunc) << bad;
-    const auto result = verify_store(backend().path(), {});
+    const auto result = verify_store({.path = backend().path()}, {});
     ++pages;
     found += !result.has_value() || !result->empty() ? 1 : 0;
   }
   EXPECT_EQ(found, pages) << "a page whose head is zeroed";
   std::ofstream(backend().path(), std::ios::binary | std::ios::trunc)
       << good.substr(0, good.size() / 2);
-  const auto truncated = verify_store(backend().path(), {});
+  const auto truncated = verify_store({.path = backend().path()}, {});
   EXPECT_TRUE(!truncated.has_value() || !truncated->empty());
 }
 
 TEST_F(SqliteVerifyTest, SaysWhatIsNoStore) {
-  const auto none = verify_store(backend().directory().file("none.db"), {});
+  const auto none = verify_store({.path = backend().directory().file("none.db")}, {});
   ASSERT_FALSE(none.has_value());
   EXPECT_EQ(none.error().code, ErrorCode::not_found);
   std::ofstream(backend().path(), std::ios::trunc) << std::string(5000, 'x');

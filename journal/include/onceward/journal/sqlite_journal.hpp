@@ -8,6 +8,7 @@
 
 #include <onceward/journal/journal.hpp>
 #include <onceward/journal/plan_store.hpp>
+#include <onceward/journal/store_files.hpp>
 
 namespace onceward::journal {
 
@@ -18,8 +19,11 @@ struct SqliteJournalOptions {
   StoreIdentity identity;
   /// Commits between two anchors (0 = only at open and close).
   std::uint32_t anchor_every = 1000;
-  /// Name of an SQLite VFS for fault injection in tests; empty = the default one.
+  /// As in StoreFiles.
   std::string vfs;
+  AnchorPlace* anchors = nullptr;
+
+  [[nodiscard]] StoreFiles files() const { return {path, vfs, anchors}; }
 };
 
 /// Opening order: lock, connection settings (verified), schema, recorded values, anchor, and only
@@ -35,13 +39,13 @@ class SqliteJournal : public Journal {
 };
 
 /// Read-only access for verbs on a stopped or live store: takes no lock, raises no epoch, creates
-/// nothing. store_io/not_found if there is no store at `path`.
+/// nothing. store_io/not_found if there is no store there.
 struct ReadOnlyStore {
   StoreIdentity identity;
   std::unique_ptr<JournalReader> reader;
   std::unique_ptr<PlanStore> plans;
 };
-[[nodiscard]] Result<ReadOnlyStore> open_read_only(const std::string& path);
+[[nodiscard]] Result<ReadOnlyStore> open_read_only(const StoreFiles& files);
 
 /// One finding of verify(); `where` names entity and sequence number, row or commit.
 struct Finding {
@@ -52,6 +56,6 @@ struct Finding {
 /// counter and rolling hash, and the anchor. Rows are compared with events by recovery's verify,
 /// which needs the billing entity. Empty = clean. Progress is told in events checked.
 [[nodiscard]] Result<std::vector<Finding>> verify_store(
-    const std::string& path, const std::function<void(std::uint64_t)>& progress);
+    const StoreFiles& files, const std::function<void(std::uint64_t)>& progress);
 
 }  // namespace onceward::journal
