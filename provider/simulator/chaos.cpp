@@ -76,7 +76,7 @@ FaultParams Chaos::draw_params() {
   params.for_time = std::chrono::seconds(1 + below(600));
   params.after = std::chrono::seconds(1 + below(600));
   params.commit_at = below(2) == 0 ? CommitAt::start : CommitAt::end;
-  if (below(2) == 0) params.retry_after_s = static_cast<std::int64_t>(below(10));
+  if (below(2) == 0) params.retry_after = std::to_string(below(10));
   params.code = codes[below(codes.size())];
   params.value = retry_values[below(retry_values.size())];
   params.k = 1 + below(3);
@@ -85,6 +85,10 @@ FaultParams Chaos::draw_params() {
   params.succeeds = below(2) == 0;
   params.forward = below(2) == 0;
   params.is_signed = below(2) == 0;
+  static constexpr std::array<const char*, 5> members = {"status", "id", "amount", "currency",
+                                                         "metadata"};
+  params.oddity = static_cast<Oddity>(below(7));
+  params.member = members[below(members.size())];
   return params;
 }
 

@@ -118,7 +118,13 @@ class RuleParser {
     } else if (name == "commit") {
       params_.commit = flag(name, value);
     } else if (name == "retry_after") {
-      params_.retry_after_s = static_cast<std::int64_t>(number(name, value));
+      // A text goes out as it is: dates, and what is no form of the header at all.
+      params_.retry_after =
+          value.is_string() ? text(name, value) : std::to_string(number(name, value));
+    } else if (name == "how") {
+      params_.oddity = oddity(name, value);
+    } else if (name == "member") {
+      params_.member = text(name, value);
     } else if (name == "reason") {
       params_.reason = text(name, value);
     } else if (name == "after_s" || name == "after_ms") {
@@ -163,6 +169,19 @@ class RuleParser {
     const std::string given = one_of(name, value, {"length", "chunked", "wrong_length"});
     if (given == "chunked") return WireFraming::chunked;
     return given == "wrong_length" ? WireFraming::wrong_length : WireFraming::length;
+  }
+
+  Oddity oddity(std::string_view name, const json::value& value) {
+    static constexpr std::pair<std::string_view, Oddity> all[] = {
+        {"missing", Oddity::missing}, {"null", Oddity::null},   {"as_text", Oddity::as_text},
+        {"twice", Oddity::twice},     {"upper", Oddity::upper}, {"replace", Oddity::replace},
+        {"html", Oddity::html}};
+    const std::string given =
+        one_of(name, value, {"missing", "null", "as_text", "twice", "upper", "replace", "html"});
+    for (const auto& [text, oddity] : all) {
+      if (text == given) return oddity;
+    }
+    return Oddity::missing;
   }
 
   void take_then(std::string_view name, const json::value& value) {

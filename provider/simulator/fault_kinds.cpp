@@ -62,7 +62,7 @@ FaultAction make_hang(const FaultParams& params) {
 }
 FaultAction make_rate_limit(const FaultParams& params) {
   GateFault fault = gate(GateFault::Kind::rate_limit);
-  fault.retry_after_s = params.retry_after_s;
+  fault.retry_after = params.retry_after;
   fault.reason = params.reason.empty() ? "global-rate" : params.reason;
   return fault;
 }
@@ -140,6 +140,13 @@ FaultAction make_unknown_status(const FaultParams& params) {
   fault.text = params.code.empty() ? "quite_new" : params.code;
   return fault;
 }
+FaultAction make_odd(const FaultParams& params) {
+  WireFault fault = wire(WireFault::Kind::odd);
+  fault.oddity = params.oddity;
+  fault.member = params.member;
+  fault.text = params.code;
+  return fault;
+}
 FaultAction make_should_retry(const FaultParams& params) {
   if (params.value == "absent") return HeaderFault{};
   return HeaderFault{params.value};
@@ -188,6 +195,7 @@ constexpr FaultKind kinds[] = {
     {"bad_json_200", "", "", Target::request, make_wire<WireFault::Kind::bad_json>},
     {"wrong_amount_200", "", "", Target::request, make_wire<WireFault::Kind::wrong_amount>},
     {"unknown_status", "code", "", Target::request, make_unknown_status},
+    {"odd_200", "how member code", "how", Target::request, make_odd},
     {"should_retry", "value", "value", Target::request, make_should_retry},
     {"expire_keys", "", "", Target::keys, make_expire_keys},
     {"wh_dup", "n", "", Target::event, make_webhook<WebhookFault::Kind::repeat>},

@@ -20,7 +20,7 @@ struct FaultParams {
   std::chrono::milliseconds for_time{0};
   std::chrono::milliseconds after{0};
   std::optional<CommitAt> commit_at;
-  std::optional<std::int64_t> retry_after_s;
+  std::string retry_after;
   std::string reason;
   std::string code;
   std::string value;
@@ -30,6 +30,8 @@ struct FaultParams {
   bool succeeds = true;
   bool forward = true;
   bool is_signed = false;
+  Oddity oddity = Oddity::missing;
+  std::string member = "status";
 };
 
 /// What a kind can happen to.

@@ -38,13 +38,13 @@ struct GateFault {
     gateway,
   };
   Kind kind = Kind::drop;
-  WireEnding end = WireEnding::fin;           ///< drop, stale_connection
-  std::chrono::milliseconds closed_for{0};    ///< drop with refused or tls_failed
-  std::chrono::milliseconds idle_for{0};      ///< stale_connection
-  int status = 0;                             ///< gateway
-  std::optional<std::int64_t> retry_after_s;  ///< rate_limit
-  std::string reason;                         ///< rate_limit
-  std::chrono::milliseconds in_use_for{0};    ///< key_in_use
+  WireEnding end = WireEnding::fin;         ///< drop, stale_connection
+  std::chrono::milliseconds closed_for{0};  ///< drop with refused or tls_failed
+  std::chrono::milliseconds idle_for{0};    ///< stale_connection
+  int status = 0;                           ///< gateway
+  std::string retry_after;                  ///< rate_limit; empty: no header
+  std::string reason;                       ///< rate_limit
+  std::chrono::milliseconds in_use_for{0};  ///< key_in_use
 };
 
 /// The answer takes longer.
@@ -81,6 +81,17 @@ struct ListFault {
   std::uint64_t page_max = 1;
 };
 
+/// What is odd about a member of an answer that is otherwise right.
+enum class Oddity : std::uint8_t {
+  missing,  ///< the member is not there
+  null,     ///< it is null
+  as_text,  ///< a number or boolean is written as text
+  twice,    ///< it is there twice, with different values
+  upper,    ///< its text is in capital letters
+  replace,  ///< it has another text
+  html,     ///< the whole answer is a page
+};
+
 /// Executed and saved as usual; only what this client gets is different.
 struct WireFault {
   enum class Kind : std::uint8_t {
@@ -91,13 +102,16 @@ struct WireFault {
     bad_json,
     wrong_amount,
     unknown_status,
+    odd,
   };
   Kind kind = Kind::drop;
   WireEnding end = WireEnding::fin;           ///< drop, cut
   std::size_t bytes = 20;                     ///< cut: bytes of the body that still go out
   WireFraming framing = WireFraming::length;  ///< cut
   int status = 0;                             ///< gateway
-  std::string text;                           ///< unknown_status: the status
+  std::string text;                 ///< unknown_status: the status; odd, replace: the text
+  Oddity oddity = Oddity::missing;  ///< odd
+  std::string member;               ///< odd
 };
 
 /// The Stripe-Should-Retry header; absent: removed.

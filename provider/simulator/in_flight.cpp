@@ -47,6 +47,52 @@ void gateway_page(InFlight& request, int status) {
   request.headers.emplace_back("Content-Type", "text/html");
 }
 
+/// Puts a second member of that name, with another value, in front.
+void repeat_member(InFlight& request, const std::string& member, const json::value& present) {
+  const json::value other =
+      present.is_number() ? json::value(present.to_number<std::int64_t>() + 1) : json::value("x");
+  request.body.insert(1, json::serialize(json::value(member)) + ":" + json::serialize(other) + ",");
+}
+
+void make_odd(const WireFault& fault, InFlight& request) {
+  if (request.status != 200) return;
+  if (fault.oddity == Oddity::html) {
+    gateway_page(request, 200);
+    return;
+  }
+  boost::system::error_code error;
+  json::value value = json::parse(request.body, error);
+  json::object* object = error ? nullptr : value.if_object();
+  json::value* member = object == nullptr ? nullptr : object->if_contains(fault.member);
+  if (member == nullptr) return;
+  switch (fault.oddity) {
+    case Oddity::missing:
+      object->erase(fault.member);
+      break;
+    case Oddity::null:
+      *member = nullptr;
+      break;
+    case Oddity::as_text:
+      if (!member->is_string()) *member = json::serialize(*member);
+      break;
+    case Oddity::twice:
+      return repeat_member(request, fault.member, *member);
+    case Oddity::upper:
+      if (auto* text = member->if_string()) {
+        for (char& c : *text) {
+          if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+        }
+      }
+      break;
+    case Oddity::replace:
+      *member = std::string_view(fault.text);
+      break;
+    case Oddity::html:
+      return;
+  }
+  request.body = json::serialize(value);
+}
+
 }  // namespace
 
 RequestFacts facts_of(const WireRequest& request, const FormParams& params, ObjectStore& store) {
@@ -96,8 +142,8 @@ void apply_gate_fault(const GateFault& fault, InFlight& request) {
     case GateFault::Kind::rate_limit:
       say(request, rate_limited());
       request.headers.emplace_back("Stripe-Rate-Limited-Reason", fault.reason);
-      if (fault.retry_after_s) {
-        request.headers.emplace_back("Retry-After", std::to_string(*fault.retry_after_s));
+      if (!fault.retry_after.empty()) {
+        request.headers.emplace_back("Retry-After", fault.retry_after);
       }
       return;
     case GateFault::Kind::lock_timeout:
@@ -144,6 +190,8 @@ void apply_wire_fault(const WireFault& fault, InFlight& request) {
       return edit_object(request, "amount", [](json::value& amount) {
         if (amount.is_int64()) amount = amount.get_int64() + 1;
       });
+    case WireFault::Kind::odd:
+      return make_odd(fault, request);
     case WireFault::Kind::unknown_status:
       return edit_object(request, "status",
                          [&](json::value& status) { status = std::string_view(fault.text); });

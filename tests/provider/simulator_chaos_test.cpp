@@ -115,6 +115,7 @@ TEST(SimulatorChaos, DrawsEveryKind) {
                                         "bad_json_200",
                                         "wrong_amount_200",
                                         "unknown_status",
+                                        "odd_200",
                                         "should_retry",
                                         "wh_dup",
                                         "wh_twin",

@@ -116,6 +116,41 @@ TEST(SimulatorLateFaults, AnnouncesTheLengthOfACutBodyInSeveralWays) {
   EXPECT_EQ(charges(client), 2U);
 }
 
+TEST(SimulatorLateFaults, GivesAnswersThatAreRightButForOneMember) {
+  ApiClient client;
+  const auto odd = [&](const std::string& how, const std::string& key) {
+    client.faults(R"({"rules":[{"kind":"odd_200","how":)" + how + R"(,"count":1}]})");
+    return client.post("/v1/charges", charge_form, key).wire.body;
+  };
+  const auto member = [](const std::string& body, const char* name) {
+    return test::at(test::parse_json(body), name);
+  };
+  EXPECT_EQ(odd(R"("missing")", "k1").find(R"("status")"), std::string::npos);
+  EXPECT_NE(odd(R"("null","member":"id")", "k2").find(R"("id":null)"), std::string::npos);
+  EXPECT_NE(odd(R"("as_text","member":"amount")", "k3").find(R"("amount":"4990")"),
+            std::string::npos);
+  const std::string twice = odd(R"("twice","member":"amount")", "k4");
+  EXPECT_EQ(twice.substr(0, 15), R"({"amount":4991,)");
+  EXPECT_NE(twice.find(R"("amount":4990)"), std::string::npos);
+  EXPECT_EQ(member(odd(R"("upper","member":"currency")", "k5"), "currency"), "USD");
+  EXPECT_EQ(member(odd(R"("replace","member":"customer","code":"cus_x")", "k6"), "customer"),
+            "cus_x");
+  EXPECT_EQ(odd(R"("html")", "k7").substr(0, 6), "<html>");
+  EXPECT_EQ(charges(client), 7U);
+  // Only the wire was odd: what is saved is right.
+  EXPECT_EQ(client.post("/v1/charges", charge_form, "k5").at("currency"), "usd");
+  EXPECT_FALSE(
+      client.provider.set_faults(R"({"rules":[{"kind":"odd_200","how":"x"}]})").has_value());
+}
+
+TEST(SimulatorLateFaults, SendsRetryAfterInAnyForm) {
+  ApiClient client;
+  for (const char* form : {"3", "Wed, 21 Oct 2026 07:28:00 GMT", "-1", "soon", "1.5"}) {
+    client.faults(R"({"rules":[{"kind":"rl_429","retry_after":")" + std::string(form) + R"("}]})");
+    EXPECT_EQ(client.post("/v1/charges", charge_form).header("Retry-After"), form);
+  }
+}
+
 TEST(SimulatorLateFaults, ShowsShortPagesThatSayThereIsMore) {
   ApiClient client;
   for (const char* key : {"k1", "k2", "k3"}) client.post("/v1/charges", charge_form, key);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the tests of the provider's official client for Node against the simulator.
 
-run.py SIMULATOR_PROCESS SOURCE_FOLDER WORK_FOLDER
+run.py SIMULATOR_PROCESS SOURCE_FOLDER WORK_FOLDER [VERIFY_WEBHOOK]
 
 Exit code 77, with the reason, when Node, npm or the client cannot be had. The client is installed
 into the work folder, once.
@@ -37,11 +37,12 @@ def install(work):
     except subprocess.TimeoutExpired:
         skip(f"npm could not install {CLIENT} within {INSTALL_SECONDS} s")
     if done.returncode != 0:
-        skip(f"npm could not install {CLIENT}: {done.stdout.strip().splitlines()[-1:]}")
+        reasons = [line for line in done.stdout.splitlines() if " code " in line]
+        skip(f"npm could not install {CLIENT}: {'; '.join(reasons) or done.stdout.strip()}")
 
 
 def main():
-    simulator_process, source, work = (os.path.abspath(path) for path in sys.argv[1:4])
+    simulator_process, source, work, *verifier = map(os.path.abspath, sys.argv[1:])
     for program in ("node", "npm"):
         if shutil.which(program) is None:
             skip(program)
@@ -53,10 +54,12 @@ def main():
     test = shutil.copy(os.path.join(source, "stripe_client.test.mjs"), work)
     with subprocess.Popen([simulator_process], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           text=True) as simulator:
-        url = simulator.stdout.readline().strip()
+        environment = {**os.environ, "SIMULATOR_URL": simulator.stdout.readline().strip()}
+        if verifier:
+            environment["VERIFY_WEBHOOK"] = verifier[0]
         try:
             done = subprocess.run(["node", "--test", test], cwd=work, timeout=TEST_SECONDS,
-                                  check=False, env={**os.environ, "SIMULATOR_URL": url})
+                                  check=False, env=environment)
         finally:
             simulator.stdin.close()
             simulator.wait(timeout=20)

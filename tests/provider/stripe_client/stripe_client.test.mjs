@@ -1,6 +1,7 @@
 // The provider's official client for Node against the simulator: what it creates, what it accepts
 // as signed, and how often it sends a request when an answer fails.
 import assert from 'node:assert/strict';
+import {spawnSync} from 'node:child_process';
 import http from 'node:http';
 import test from 'node:test';
 import Stripe from 'stripe';
@@ -11,7 +12,9 @@ const newKey = () => `node-${process.pid}-${++keys}`;
 
 function client(options = {}) {
   return new Stripe('sk_test_node', {
-    host: base.hostname, port: base.port, protocol: 'http', telemetry: false, ...options,
+    host: base.hostname, port: base.port, protocol: 'http', telemetry: false,
+    // A timer of its default 80 s would outlive a connection that was cut, and hold up the process.
+    timeout: 5000, ...options,
   });
 }
 const stripe = client();
@@ -179,6 +182,25 @@ test('spoiled webhooks are refused by constructEvent', async () => {
   });
 });
 
+test('our verifier accepts what the client signs', {
+  skip: process.env.VERIFY_WEBHOOK ? false : 'skipped: no verifier in this build',
+}, () => {
+  const secret = 'whsec_test_secret';
+  const body = JSON.stringify({id: 'evt_1', object: 'event', note: 'äöü \u{1F4B0} "x"'}, null, 2);
+  const stamp = 1788220800;
+  const header = stripe.webhooks.generateTestHeaderString({payload: body, secret, timestamp: stamp});
+  const other = stripe.webhooks.generateTestHeaderString(
+    {payload: body, secret: 'whsec_other', timestamp: stamp});
+  const verify = (signature, text, now) => spawnSync(process.env.VERIFY_WEBHOOK, [String(now)],
+    {input: `${secret}\n${signature}\n${text}`}).status;
+  assert.equal(verify(header, body, stamp), 0);
+  assert.equal(verify(header, body, stamp + 300), 0);
+  assert.equal(verify(`${other},${header.split(',')[1]}`, body, stamp), 0);
+  assert.equal(verify(header, body, stamp + 301), 1);
+  assert.equal(verify(header, `${body} `, stamp), 1);
+  assert.equal(verify(other, body, stamp), 1);
+});
+
 /// One charge under one key: how often it was on the wire, and what came of it.
 async function charge(options = {}, key = newKey(), params = {}) {
   let result;
@@ -292,7 +314,8 @@ test('a 502 of a proxy is sent again', async () => {
 test('a restricted key is refused by permission', async () => {
   const secret = 'rk_test_restricted1';
   await control('POST', '/_sim/api_keys', {key: secret, permissions: {charges: 'read'}});
-  const limited = new Stripe(secret, {host: base.hostname, port: base.port, protocol: 'http'});
+  const limited = new Stripe(secret,
+    {host: base.hostname, port: base.port, protocol: 'http', timeout: 5000});
   assert.equal((await limited.charges.list()).data.length, 0);
   await assert.rejects(
     limited.charges.create({amount: 700, currency: 'usd', source: 'tok_visa'}),
