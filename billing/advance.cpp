@@ -47,7 +47,8 @@ ResumeFacts facts_of(const Draft& draft, const RequestState& request) {
   facts.step = request.step;
   // A send without any answer may have been executed.
   facts.tainted = request.tainted || !request.answered;
-  facts.young = age.trusted && age.age < draft.policy().same_key_max;
+  facts.young = (age.trusted && age.age < draft.policy().same_key_max) ||
+                draft.policy().weakening.lacks(Guard::key_age);
   facts.pointless = request.pointless;
   facts.quiet = is_quiet(draft, request);
   // Without the provider's time this process cannot tell how old anything is; a read brings it, and

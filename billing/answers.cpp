@@ -19,6 +19,15 @@ constexpr std::chrono::milliseconds probe_credentials = std::chrono::seconds{60}
 // In place of an observation: our object, with a status that says neither yes nor no.
 constexpr std::string_view unexpected_status = "unexpected_status";
 
+// Without its guard, an answer that money is on its way passes as the charge itself.
+bool passes_as_charged(Draft& draft, ProviderObject object) {
+  const bool is_on_its_way = object.status == "processing" || object.status == "pending";
+  if (!is_on_its_way || !draft.policy().weakening.lacks(Guard::charge_status)) return false;
+  object.charge = object.status;
+  complete(draft, object, "");
+  return true;
+}
+
 // The state of an intent that answered our create or confirm directly.
 void on_intent(Draft& draft, const ProviderObject& intent) {
   const std::string& status = intent.status;
@@ -62,6 +71,7 @@ void on_object(Draft& draft, const ExternalAnswer& answer) {
     return unknown(draft, "mismatch", object.id, LookedUp::nothing,
                    back_off(request.key, request.sends));
   }
+  if (passes_as_charged(draft, object)) return;
   if (object.object == "charge") return on_charge(draft, object);
   on_intent(draft, object);
 }
@@ -129,6 +139,9 @@ void on_post_answer(Draft& draft, const ExternalAnswer& answer) {
       return draft.add(LookUpOwed{draft.of(), draft.now(), std::string(to_text(answer.observation)),
                                   draft.now()});
     case provider::Verdict::unknown: {
+      if (draft.policy().weakening.lacks(Guard::unknown_lookup)) {
+        return decline(draft, "no_answer", "", "", "");
+      }
       // Where the same key would bring the same answer, the look-up comes at once.
       const bool at_once = spends_key(to_text(answer.observation));
       return unknown(draft, to_text(answer.observation), answer.code, LookedUp::nothing,

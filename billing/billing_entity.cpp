@@ -26,6 +26,12 @@ BillingState BillingEntity::initial(const PersistenceId& id) const {
 
 BillingEntity::Decided BillingEntity::decide(const State& state, const Command& command,
                                              const Context& context) const {
+  const auto* bill = std::get_if<BillCustomer>(&command);
+  if (bill != nullptr && policy_.weakening.lacks(Guard::period_of_command)) {
+    BillCustomer of_the_clock = *bill;
+    of_the_clock.key.period = period_at(bill->key.period.granularity(), context.now.wall);
+    return decide_command(policy_, state, of_the_clock, context);
+  }
   return std::visit(
       [&](const auto& typed) {
         using Typed = std::remove_cvref_t<decltype(typed)>;
@@ -46,6 +52,7 @@ BillingEntity::Decided answer_only(BillingReply reply) {
 }
 
 BillingEntity::Decided BillingEntity::resume(const State& state, const Context& context) const {
+  if (policy_.weakening.lacks(Guard::resume)) return {};
   // Oldest alarm first; the first obligation that owes something now gets the call.
   std::vector<std::pair<Timestamp, const PeriodPurpose*>> open;
   for (const auto& [of, obligation] : state.obligations) {
@@ -82,8 +89,14 @@ BillingReply BillingEntity::turn_down(const Command&, Turndown why) const {
 }
 
 EntityType billing_entity_type(const BillingPolicy& policy) {
-  return make_entity_type<BillingEntity>("billing", std::make_shared<const BillingEntity>(policy),
-                                         billing_event_codec());
+  ONCEWARD_CHECK(policy.weakening.is_none(), "guards are taken out on purpose or not at all");
+  return weakened_billing_entity_type(policy, Weakening{});
+}
+
+EntityType weakened_billing_entity_type(BillingPolicy policy, Weakening weakening) {
+  policy.weakening = weakening;
+  return make_entity_type<BillingEntity>(
+      "billing", std::make_shared<const BillingEntity>(std::move(policy)), billing_event_codec());
 }
 
 }  // namespace onceward::billing

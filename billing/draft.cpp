@@ -32,7 +32,7 @@ void Draft::cap(CapOp::Kind kind, std::uint32_t attempt) {
   op.obligation = key();
   op.attempt = attempt;
   op.amount = obligation().amount;
-  op.enforce = policy_.cap_mode == CapMode::enforce;
+  op.enforce = policy_.cap_mode == CapMode::enforce && !policy_.weakening.lacks(Guard::cap);
   decided_.caps.push_back(std::move(op));
 }
 

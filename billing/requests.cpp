@@ -96,6 +96,16 @@ const CapRefused* refusal_of_reservation(const Draft& draft, Step step) {
   return is_reserved || !is_of_this ? nullptr : cap;
 }
 
+IdempotencyKey key_of(const Draft& draft, Step step, std::uint32_t attempt,
+                      std::uint32_t generation) {
+  const Weakening& weakening = draft.policy().weakening;
+  if (weakening.lacks(Guard::attempt_in_key)) attempt = 1;
+  IdempotencyKey key =
+      idempotency_key(draft.policy(), KeyInputs{draft.key(), step, attempt, generation});
+  if (!weakening.lacks(Guard::stable_key)) return key;
+  return IdempotencyKey{key.value() + std::to_string(draft.context().now.boottime_ms)};
+}
+
 }  // namespace
 
 Params obligation_metadata(const BillingPolicy& policy, const ObligationKey& key) {
@@ -115,8 +125,7 @@ void start_request(Draft& draft, Step step, std::uint32_t generation) {
   if (!context.permit || draft.calls()) return draft.want_permit();
 
   const std::uint32_t attempt = ob.attempt;
-  const IdempotencyKey key =
-      idempotency_key(draft.policy(), KeyInputs{draft.key(), step, attempt, generation});
+  const IdempotencyKey key = key_of(draft, step, attempt, generation);
   const bool resend = ob.request && ob.request->key == key;
   // The method is frozen with the key; a new one enters with the next attempt or generation.
   const PaymentMethod method = resend ? ob.request->payment_method : ob.payment_method;

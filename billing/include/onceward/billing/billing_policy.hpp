@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include <onceward/billing/weakening.hpp>
 #include <onceward/core/ids.hpp>
 
 namespace onceward::billing {
@@ -43,6 +44,9 @@ struct BillingPolicy {
 
   int dunning_attempts = 8;
   std::chrono::milliseconds dunning_spread{std::chrono::hours{24 * 14}};
+
+  /// None in a node: see weakened_billing_entity_type().
+  Weakening weakening;
 };
 
 /// Scheme `colon` exists for keys in flight of an older system: only with flow charges.
