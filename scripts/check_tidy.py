@@ -27,6 +27,7 @@ LIBRARY = (
 # (rule, beginning of a path, reason). Nothing is allowed without a reason that a reader accepts.
 ALLOWED = [
     ("using_namespace", "tests/support/billing_entity_fixture.hpp", "included by billing's tests"),
+    ("using_namespace", "tests/cases/case_run.hpp", "included by the cases only"),
     ("todo", "scripts/check_tidy.py", "names the words that it looks for"),
     ("get_prefix", "ingress/http/", "routes are named after the HTTP method they answer"),
     ("now", "platform/http_", "deadlines of sockets: monotonic, and no decision sees them"),
