@@ -185,6 +185,53 @@ TEST(SimulatorSocket, KeepsItsStateOverARestart) {
   EXPECT_TRUE(start(options)->ledger().empty());
 }
 
+TEST(SimulatorSocket, KeepsReceiversAndDisputesOverARestart) {
+  TemporaryDb db;
+  SimulatorOptions options;
+  options.db = db.path();
+  {
+    auto simulator = start(options);
+    const auto add = [&](const std::string& port) {
+      const auto made = simulator->control(
+          "POST", "/_sim/webhook_endpoints",
+          R"({"url":"http://127.0.0.1:)" + port + R"(","secret":"whsec_)" + port + R"("})");
+      return test::at(test::parse_json(made.body), "id");
+    };
+    const std::string gone = add("1");
+    const std::string kept = add("2");
+    EXPECT_EQ(simulator
+                  ->control("POST", "/_sim/webhook_endpoints/roll",
+                            R"({"endpoint":")" + kept + R"(","secret":"whsec_3"})")
+                  .status,
+              200);
+    RawSocket socket(simulator->port());
+    const std::string charged = socket.ask(charge_request("k1"));
+    EXPECT_EQ(simulator
+                  ->control("POST", "/_sim/disputes",
+                            R"({"charge":")" + test::at(test::parse_json(body_of(charged)), "id") +
+                                R"("})")
+                  .status,
+              200);
+    EXPECT_EQ(status_of(socket.ask("DELETE /v1/webhook_endpoints/" + gone +
+                                   " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer sk_test_1\r\n"
+                                   "\r\n")),
+              200);
+  }
+  auto simulator = start(options);
+  const auto receivers =
+      test::parse_json(simulator->control("GET", "/_sim/webhook_endpoints").body);
+  ASSERT_EQ(receivers.as_array().size(), 1U);
+  EXPECT_EQ(test::at(receivers, "0.url"), "http://127.0.0.1:2");
+  EXPECT_EQ(test::at(receivers, "0.secrets.0"), "whsec_3");
+  EXPECT_EQ(test::at(receivers, "0.secrets.1"), "whsec_2");
+  RawSocket socket(simulator->port());
+  const std::string disputes =
+      socket.ask("GET /v1/disputes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer sk_test_1\r\n\r\n");
+  const auto list = test::parse_json(body_of(disputes));
+  EXPECT_EQ(test::at(list, "data.0.status"), "needs_response");
+  EXPECT_EQ(test::at(list, "data.0.amount"), "4990");
+}
+
 /// In a process of its own: twenty charges, each answered, then SIGKILL.
 void charge_and_die(const std::string& db) {
   SimulatorOptions options;
