@@ -80,7 +80,8 @@ bool is_present(const StoreFiles& files) {
          is_there != 0;
 }
 
-Result<FileKind> recognize(SqliteConnection& connection, const std::string& path) {
+Result<std::optional<std::int64_t>> stored_version(SqliteConnection& connection,
+                                                   const std::string& path) {
   const auto objects = integer(connection, "SELECT count(*) FROM sqlite_schema");
   if (!objects.has_value()) {
     if (objects.error().code != ErrorCode::store_corrupt) return Unexpected{objects.error()};
@@ -92,7 +93,7 @@ Result<FileKind> recognize(SqliteConnection& connection, const std::string& path
   if (!application.has_value()) return Unexpected{application.error()};
   const auto version = integer(connection, "PRAGMA user_version");
   if (!version.has_value()) return Unexpected{version.error()};
-  if (*application == 0 && *objects == 0) return FileKind::empty;
+  if (*application == 0 && *objects == 0) return std::optional<std::int64_t>{};
   if (*application != application_id) {
     return fail(ErrorCode::store_mismatch,
                 path + " is a database of another program: name another path for the store");
@@ -103,9 +104,23 @@ Result<FileKind> recognize(SqliteConnection& connection, const std::string& path
                     ", this program knows up to " + std::to_string(schema_version) +
                     ": start the newer release; nothing was changed");
   }
-  if (*version != schema_version) {
+  if (*version < 1) {
     return fail(ErrorCode::store_corrupt,
                 path + " has schema version " + std::to_string(*version) + ", which never was");
+  }
+  return std::optional<std::int64_t>{*version};
+}
+
+Result<FileKind> recognize(SqliteConnection& connection, const std::string& path) {
+  const auto version = stored_version(connection, path);
+  if (!version.has_value()) return Unexpected{version.error()};
+  if (!*version) return FileKind::empty;
+  if (**version != schema_version) {
+    return fail(ErrorCode::store_mismatch,
+                path + " has schema version " + std::to_string(**version) + ", this program uses " +
+                    std::to_string(schema_version) +
+                    ": stop the node, make a backup, then run `onceward migrate up`; nothing was "
+                    "changed");
   }
   return FileKind::store;
 }
@@ -116,6 +131,18 @@ Result<SqliteConnection> connect_writer(const std::string& path, const std::stri
   if (!connection.has_value()) return connection;
   const auto kind = recognize(*connection, path);
   if (!kind.has_value()) return Unexpected{kind.error()};
+  if (auto set = apply(*connection, writer_settings, path); !set.has_value()) {
+    return Unexpected{std::move(set).error()};
+  }
+  return connection;
+}
+
+Result<SqliteConnection> connect_migrator(const std::string& path, const std::string& vfs) {
+  auto connection = connect(path, vfs, SqliteOpen::existing);
+  if (!connection.has_value()) return connection;
+  // Before any setting: they write to the file, and it may be another program's.
+  const auto version = stored_version(*connection, path);
+  if (!version.has_value()) return Unexpected{version.error()};
   if (auto set = apply(*connection, writer_settings, path); !set.has_value()) {
     return Unexpected{std::move(set).error()};
   }

@@ -21,14 +21,21 @@ enum class FileKind : std::uint8_t { empty, store };
 /// Whether there is a database file, with or without content.
 [[nodiscard]] bool is_present(const StoreFiles& files);
 
-/// store_mismatch for another program's database, store_schema_newer for a newer store,
-/// store_corrupt for something that is no database. Reads only.
+/// Schema version of a store, absent for an empty file. store_mismatch for another program's
+/// database, store_schema_newer for a newer store, store_corrupt for something that is no database.
+/// Reads only.
+[[nodiscard]] Result<std::optional<std::int64_t>> stored_version(SqliteConnection& connection,
+                                                                 const std::string& path);
+/// As stored_version(), and store_mismatch for a store of an earlier schema. Reads only.
 [[nodiscard]] Result<FileKind> recognize(SqliteConnection& connection, const std::string& path);
 
 /// A connection that writes: WAL, synchronous FULL, all settings read back; store_io naming the
 /// setting that does not hold.
 [[nodiscard]] Result<SqliteConnection> connect_writer(const std::string& path,
                                                       const std::string& vfs, SqliteOpen how);
+/// As connect_writer(), also to a store of an earlier schema.
+[[nodiscard]] Result<SqliteConnection> connect_migrator(const std::string& path,
+                                                        const std::string& vfs);
 /// A connection that cannot write.
 [[nodiscard]] Result<SqliteConnection> connect_reader(const std::string& path,
                                                       const std::string& vfs);

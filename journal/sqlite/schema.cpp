@@ -5,7 +5,7 @@ namespace onceward::journal::sqlite {
 
 const char* const schema_sql = R"sql(
 PRAGMA application_id = 0x4F4E4345;
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 
 CREATE TABLE store_values (
   name  TEXT PRIMARY KEY,

@@ -69,10 +69,10 @@ TEST_F(SqliteOpenTest, RefusesEachRecordedValueThatDiffersByName) {
 
 TEST_F(SqliteOpenTest, RefusesANewerSchemaAnotherProgramsDatabaseAndGarbage) {
   backend().close();
-  run_sql(path(), "PRAGMA user_version = 2");
+  run_sql(path(), "PRAGMA user_version = 3");
   const std::string before = bytes_of_file(path());
   expect_refused(backend().options(), ErrorCode::store_schema_newer,
-                 {path(), "2", "newer release"});
+                 {path(), "3", "newer release"});
   EXPECT_EQ(bytes_of_file(path()), before);
 
   SqliteJournalOptions other = backend().options();
@@ -134,7 +134,7 @@ TEST_F(SqliteOpenTest, CreatesAStoreWithTheDocumentedSettingsAndObjects) {
   ASSERT_TRUE(connection.has_value());
   EXPECT_EQ(connection->value("PRAGMA journal_mode").value(), "wal");
   EXPECT_EQ(connection->value("PRAGMA application_id").value(), std::to_string(0x4F4E4345));
-  EXPECT_EQ(connection->value("PRAGMA user_version").value(), "1");
+  EXPECT_EQ(connection->value("PRAGMA user_version").value(), "2");
   EXPECT_EQ(connection
                 ->value("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND "
                         "type = 'table' AND name NOT LIKE 'sqlite%' AND strict = 0")

@@ -1,0 +1,650 @@
+-- A store as schema 1 was released, written by a node that billed 21 customers.
+BEGIN TRANSACTION;
+PRAGMA application_id = 1330529093;
+PRAGMA user_version = 1;
+CREATE TABLE cap_limits (
+  period      TEXT NOT NULL,
+  currency    TEXT NOT NULL,
+  customer    TEXT NOT NULL,
+  limit_minor INTEGER NOT NULL,
+  PRIMARY KEY (period, currency, customer)
+) STRICT, WITHOUT ROWID;
+INSERT INTO "cap_limits" VALUES('2026-08','aud','',4950);
+INSERT INTO "cap_limits" VALUES('2026-08','chf','',3190);
+INSERT INTO "cap_limits" VALUES('2026-08','eur','',40480);
+INSERT INTO "cap_limits" VALUES('2026-08','gbp','',4290);
+INSERT INTO "cap_limits" VALUES('2026-08','jpy','',32560);
+INSERT INTO "cap_limits" VALUES('2026-08','krw','',10890);
+INSERT INTO "cap_limits" VALUES('2026-08','sek','',32890);
+INSERT INTO "cap_limits" VALUES('2026-08','usd','',7546);
+CREATE TABLE cap_reservations (
+  period       TEXT NOT NULL,
+  customer     TEXT NOT NULL,
+  purpose      TEXT NOT NULL,
+  attempt      INTEGER NOT NULL,
+  state        TEXT NOT NULL CHECK (state = 'reserved' OR state = 'settled'),
+  amount_minor INTEGER NOT NULL,
+  currency     TEXT NOT NULL,
+  PRIMARY KEY (period, customer, purpose, attempt)
+) STRICT, WITHOUT ROWID;
+INSERT INTO "cap_reservations" VALUES('2026-08','atlas+pro.790','subscription',1,'settled',4500,'eur');
+INSERT INTO "cap_reservations" VALUES('2026-08','blue-harbor-912','subscription',1,'settled',4500,'eur');
+INSERT INTO "cap_reservations" VALUES('2026-08','cust_10422','seats',1,'settled',4500,'eur');
+INSERT INTO "cap_reservations" VALUES('2026-08','cust_10673','subscription',1,'settled',9900,'krw');
+INSERT INTO "cap_reservations" VALUES('2026-08','cust_10873','subscription',1,'settled',4500,'eur');
+INSERT INTO "cap_reservations" VALUES('2026-08','cust_10973','subscription',1,'settled',2900,'chf');
+INSERT INTO "cap_reservations" VALUES('2026-08','delta:us','subscription',1,'settled',990,'usd');
+INSERT INTO "cap_reservations" VALUES('2026-08','harbor.sg-345','subscription',1,'settled',4500,'aud');
+INSERT INTO "cap_reservations" VALUES('2026-08','orbit-7','subscription',1,'settled',4500,'eur');
+INSERT INTO "cap_reservations" VALUES('2026-08','org:delta:eu:815','seats',1,'settled',990,'usd');
+INSERT INTO "cap_reservations" VALUES('2026-08','org:delta:eu:840','subscription',1,'settled',14800,'jpy');
+INSERT INTO "cap_reservations" VALUES('2026-08','org:studio.kyoto:607','subscription',1,'settled',2900,'usd');
+INSERT INTO "cap_reservations" VALUES('2026-08','org:studio.kyoto:886','subscription',1,'settled',900,'eur');
+INSERT INTO "cap_reservations" VALUES('2026-08','pine.ridge','subscription',1,'settled',29900,'sek');
+INSERT INTO "cap_reservations" VALUES('2026-08','quartz-283','subscription',1,'settled',4500,'eur');
+INSERT INTO "cap_reservations" VALUES('2026-08','quartz-552','subscription',1,'settled',990,'usd');
+INSERT INTO "cap_reservations" VALUES('2026-08','sirocco.330','subscription',1,'settled',3900,'gbp');
+INSERT INTO "cap_reservations" VALUES('2026-08','studio.kyoto-720','subscription',1,'settled',990,'usd');
+INSERT INTO "cap_reservations" VALUES('2026-08','team_harbor.sg_794','subscription',1,'settled',14800,'jpy');
+INSERT INTO "cap_reservations" VALUES('2026-08','team_river.side_505','subscription',1,'settled',8900,'eur');
+CREATE TABLE cap_totals (
+  period         TEXT NOT NULL,
+  currency       TEXT NOT NULL,
+  reserved_minor INTEGER NOT NULL,
+  settled_minor  INTEGER NOT NULL,
+  PRIMARY KEY (period, currency)
+) STRICT, WITHOUT ROWID;
+INSERT INTO "cap_totals" VALUES('2026-08','aud',0,4500);
+INSERT INTO "cap_totals" VALUES('2026-08','chf',0,2900);
+INSERT INTO "cap_totals" VALUES('2026-08','eur',0,36800);
+INSERT INTO "cap_totals" VALUES('2026-08','gbp',0,3900);
+INSERT INTO "cap_totals" VALUES('2026-08','jpy',0,29600);
+INSERT INTO "cap_totals" VALUES('2026-08','krw',0,9900);
+INSERT INTO "cap_totals" VALUES('2026-08','sek',0,29900);
+INSERT INTO "cap_totals" VALUES('2026-08','usd',0,6860);
+CREATE TABLE commits (
+  commit_count  INTEGER PRIMARY KEY,
+  last_position INTEGER NOT NULL,
+  rolling       BLOB NOT NULL
+) STRICT;
+INSERT INTO "commits" VALUES(0,0,X'0000000000000000000000000000000000000000000000000000000000000000');
+INSERT INTO "commits" VALUES(84,108,X'96671BBD01D18224A90AC275406F1FA9018AEA506A73A3F1313B25553A68ADF4');
+CREATE TABLE entities (
+  id             INTEGER PRIMARY KEY,
+  persistence_id TEXT NOT NULL UNIQUE,
+  shard          INTEGER NOT NULL,
+  last           INTEGER NOT NULL,
+  head           BLOB NOT NULL
+) STRICT;
+INSERT INTO "entities" VALUES(1,'scheduler/monthly',69,4,X'457DCA1CFDB110F57E4174FEEF9E4148F0A10B03C3776AF1BF905F8E0F0A4334');
+INSERT INTO "entities" VALUES(2,'customer/atlas+pro.790',97,5,X'492B9E2093AC01837C80201F99EA0B628427B2F1938F4E827E398FED459E5841');
+INSERT INTO "entities" VALUES(3,'customer/cust_10873',195,5,X'6AE0CDF7BCC2E27D8AF703C55F1E87AD53F2719E30AE897A1AFF9F4BC7EAB861');
+INSERT INTO "entities" VALUES(4,'customer/blue-harbor-912',48,5,X'5C5F95E708649143A40B0D5DCA68244F4A077B1B909AD0368E9AF7C083FBF959');
+INSERT INTO "entities" VALUES(5,'customer/cust_10673',51,5,X'2FF126052CAA37E852DC89BB89F42266E0FE910DEF8CBE09FA819811416E9C7E');
+INSERT INTO "entities" VALUES(6,'customer/sirocco.330',26,5,X'C4D979E42CBBA3BF383EAF08F6DA195D7CDBA5F1E3F7CBBCB9417D68A1766FA1');
+INSERT INTO "entities" VALUES(7,'customer/cust_10422',231,5,X'55CA0064BD830D0FEAD020089DB49F9E33CE191CD12CF2883D36EDCBCA82B7EA');
+INSERT INTO "entities" VALUES(8,'customer/cust_10973',247,5,X'C906718EDF0F64C44D7BB878C6F2EA33AACD873493386A2123BB5823193A7AB0');
+INSERT INTO "entities" VALUES(9,'customer/org:delta:eu:840',120,5,X'76BDB7F94DDE5959A3BF25C825AFF6FC962716987102D1819063514D16DDDA5B');
+INSERT INTO "entities" VALUES(10,'customer/team_river.side_505',10,5,X'70266B32FD17F2AFF19D367C138E2F210F6F355AC527ABFF03DE0C10B19C7102');
+INSERT INTO "entities" VALUES(11,'customer/delta:us',134,5,X'9C4E791E207DC2704DED2A3D45AA926CA380832E92F2B12F876AA8BC7910A8EE');
+INSERT INTO "entities" VALUES(12,'customer/harbor.sg-345',58,5,X'3BFA9BE68033214F64051D1AA424A2D7E5B97DD99AB0A0BC81F4649D8456A498');
+INSERT INTO "entities" VALUES(13,'customer/org:studio.kyoto:886',65,5,X'C986C018F156F167D65707D7E91AAE946620BD05A68BB87E546A13E8D1730EF6');
+INSERT INTO "entities" VALUES(14,'customer/quartz-283',95,5,X'9C13D4B5FD692FD4122D4A381756DAF95327A177EB4B2926AEE8F15FAB16ED8B');
+INSERT INTO "entities" VALUES(15,'customer/orbit-7',31,5,X'1CE8F7ABB3B38D2EF1C0383665C5EDEFD44CDE25BEC26E553EB010CBA3C57601');
+INSERT INTO "entities" VALUES(16,'customer/studio.kyoto-720',20,5,X'EDC9F4B95A86DE1B2A7271FA2D042CDADF1C06A84D786BD77A2B4BF0E5C8A1C0');
+INSERT INTO "entities" VALUES(17,'customer/org:delta:eu:815',13,5,X'FFF15BC2486D44216251E71CC1964F5B6B17F577AE9E3313DB1A77ED1CEDE285');
+INSERT INTO "entities" VALUES(18,'customer/pine.ridge',156,5,X'8FC787D20AA2A179215E4890659B6FE5536AF989FC575B4AB0EFF0A609411A83');
+INSERT INTO "entities" VALUES(19,'customer/org:studio.kyoto:607',75,5,X'AF3FB291717785388AA9CC195453E64361F05CD2079ADB47603D222E60F7FC9A');
+INSERT INTO "entities" VALUES(20,'customer/quartz-552',223,5,X'261A773CCF8B1B6A923AD9C21393E180C2BE60313CE56CF885139F6C9B819434');
+INSERT INTO "entities" VALUES(21,'customer/team_harbor.sg_794',108,5,X'5DDE7E5A94DCEF761BFEA6430CE9DFE8422EE35BD7EDFC89AFC67D765EC1BE85');
+INSERT INTO "entities" VALUES(22,'customer/cust_http',80,4,X'1A6752AE7A1B0D4458BFE7D5457FD3843338161921DA43B93AA373FFC80812A4');
+CREATE TABLE epochs (
+  shard INTEGER PRIMARY KEY,
+  epoch INTEGER NOT NULL
+) STRICT;
+INSERT INTO "epochs" VALUES(0,1);
+INSERT INTO "epochs" VALUES(1,1);
+INSERT INTO "epochs" VALUES(2,1);
+INSERT INTO "epochs" VALUES(3,1);
+INSERT INTO "epochs" VALUES(4,1);
+INSERT INTO "epochs" VALUES(5,1);
+INSERT INTO "epochs" VALUES(6,1);
+INSERT INTO "epochs" VALUES(7,1);
+INSERT INTO "epochs" VALUES(8,1);
+INSERT INTO "epochs" VALUES(9,1);
+INSERT INTO "epochs" VALUES(10,1);
+INSERT INTO "epochs" VALUES(11,1);
+INSERT INTO "epochs" VALUES(12,1);
+INSERT INTO "epochs" VALUES(13,1);
+INSERT INTO "epochs" VALUES(14,1);
+INSERT INTO "epochs" VALUES(15,1);
+INSERT INTO "epochs" VALUES(16,1);
+INSERT INTO "epochs" VALUES(17,1);
+INSERT INTO "epochs" VALUES(18,1);
+INSERT INTO "epochs" VALUES(19,1);
+INSERT INTO "epochs" VALUES(20,1);
+INSERT INTO "epochs" VALUES(21,1);
+INSERT INTO "epochs" VALUES(22,1);
+INSERT INTO "epochs" VALUES(23,1);
+INSERT INTO "epochs" VALUES(24,1);
+INSERT INTO "epochs" VALUES(25,1);
+INSERT INTO "epochs" VALUES(26,1);
+INSERT INTO "epochs" VALUES(27,1);
+INSERT INTO "epochs" VALUES(28,1);
+INSERT INTO "epochs" VALUES(29,1);
+INSERT INTO "epochs" VALUES(30,1);
+INSERT INTO "epochs" VALUES(31,1);
+INSERT INTO "epochs" VALUES(32,1);
+INSERT INTO "epochs" VALUES(33,1);
+INSERT INTO "epochs" VALUES(34,1);
+INSERT INTO "epochs" VALUES(35,1);
+INSERT INTO "epochs" VALUES(36,1);
+INSERT INTO "epochs" VALUES(37,1);
+INSERT INTO "epochs" VALUES(38,1);
+INSERT INTO "epochs" VALUES(39,1);
+INSERT INTO "epochs" VALUES(40,1);
+INSERT INTO "epochs" VALUES(41,1);
+INSERT INTO "epochs" VALUES(42,1);
+INSERT INTO "epochs" VALUES(43,1);
+INSERT INTO "epochs" VALUES(44,1);
+INSERT INTO "epochs" VALUES(45,1);
+INSERT INTO "epochs" VALUES(46,1);
+INSERT INTO "epochs" VALUES(47,1);
+INSERT INTO "epochs" VALUES(48,1);
+INSERT INTO "epochs" VALUES(49,1);
+INSERT INTO "epochs" VALUES(50,1);
+INSERT INTO "epochs" VALUES(51,1);
+INSERT INTO "epochs" VALUES(52,1);
+INSERT INTO "epochs" VALUES(53,1);
+INSERT INTO "epochs" VALUES(54,1);
+INSERT INTO "epochs" VALUES(55,1);
+INSERT INTO "epochs" VALUES(56,1);
+INSERT INTO "epochs" VALUES(57,1);
+INSERT INTO "epochs" VALUES(58,1);
+INSERT INTO "epochs" VALUES(59,1);
+INSERT INTO "epochs" VALUES(60,1);
+INSERT INTO "epochs" VALUES(61,1);
+INSERT INTO "epochs" VALUES(62,1);
+INSERT INTO "epochs" VALUES(63,1);
+INSERT INTO "epochs" VALUES(64,1);
+INSERT INTO "epochs" VALUES(65,1);
+INSERT INTO "epochs" VALUES(66,1);
+INSERT INTO "epochs" VALUES(67,1);
+INSERT INTO "epochs" VALUES(68,1);
+INSERT INTO "epochs" VALUES(69,1);
+INSERT INTO "epochs" VALUES(70,1);
+INSERT INTO "epochs" VALUES(71,1);
+INSERT INTO "epochs" VALUES(72,1);
+INSERT INTO "epochs" VALUES(73,1);
+INSERT INTO "epochs" VALUES(74,1);
+INSERT INTO "epochs" VALUES(75,1);
+INSERT INTO "epochs" VALUES(76,1);
+INSERT INTO "epochs" VALUES(77,1);
+INSERT INTO "epochs" VALUES(78,1);
+INSERT INTO "epochs" VALUES(79,1);
+INSERT INTO "epochs" VALUES(80,1);
+INSERT INTO "epochs" VALUES(81,1);
+INSERT INTO "epochs" VALUES(82,1);
+INSERT INTO "epochs" VALUES(83,1);
+INSERT INTO "epochs" VALUES(84,1);
+INSERT INTO "epochs" VALUES(85,1);
+INSERT INTO "epochs" VALUES(86,1);
+INSERT INTO "epochs" VALUES(87,1);
+INSERT INTO "epochs" VALUES(88,1);
+INSERT INTO "epochs" VALUES(89,1);
+INSERT INTO "epochs" VALUES(90,1);
+INSERT INTO "epochs" VALUES(91,1);
+INSERT INTO "epochs" VALUES(92,1);
+INSERT INTO "epochs" VALUES(93,1);
+INSERT INTO "epochs" VALUES(94,1);
+INSERT INTO "epochs" VALUES(95,1);
+INSERT INTO "epochs" VALUES(96,1);
+INSERT INTO "epochs" VALUES(97,1);
+INSERT INTO "epochs" VALUES(98,1);
+INSERT INTO "epochs" VALUES(99,1);
+INSERT INTO "epochs" VALUES(100,1);
+INSERT INTO "epochs" VALUES(101,1);
+INSERT INTO "epochs" VALUES(102,1);
+INSERT INTO "epochs" VALUES(103,1);
+INSERT INTO "epochs" VALUES(104,1);
+INSERT INTO "epochs" VALUES(105,1);
+INSERT INTO "epochs" VALUES(106,1);
+INSERT INTO "epochs" VALUES(107,1);
+INSERT INTO "epochs" VALUES(108,1);
+INSERT INTO "epochs" VALUES(109,1);
+INSERT INTO "epochs" VALUES(110,1);
+INSERT INTO "epochs" VALUES(111,1);
+INSERT INTO "epochs" VALUES(112,1);
+INSERT INTO "epochs" VALUES(113,1);
+INSERT INTO "epochs" VALUES(114,1);
+INSERT INTO "epochs" VALUES(115,1);
+INSERT INTO "epochs" VALUES(116,1);
+INSERT INTO "epochs" VALUES(117,1);
+INSERT INTO "epochs" VALUES(118,1);
+INSERT INTO "epochs" VALUES(119,1);
+INSERT INTO "epochs" VALUES(120,1);
+INSERT INTO "epochs" VALUES(121,1);
+INSERT INTO "epochs" VALUES(122,1);
+INSERT INTO "epochs" VALUES(123,1);
+INSERT INTO "epochs" VALUES(124,1);
+INSERT INTO "epochs" VALUES(125,1);
+INSERT INTO "epochs" VALUES(126,1);
+INSERT INTO "epochs" VALUES(127,1);
+INSERT INTO "epochs" VALUES(128,1);
+INSERT INTO "epochs" VALUES(129,1);
+INSERT INTO "epochs" VALUES(130,1);
+INSERT INTO "epochs" VALUES(131,1);
+INSERT INTO "epochs" VALUES(132,1);
+INSERT INTO "epochs" VALUES(133,1);
+INSERT INTO "epochs" VALUES(134,1);
+INSERT INTO "epochs" VALUES(135,1);
+INSERT INTO "epochs" VALUES(136,1);
+INSERT INTO "epochs" VALUES(137,1);
+INSERT INTO "epochs" VALUES(138,1);
+INSERT INTO "epochs" VALUES(139,1);
+INSERT INTO "epochs" VALUES(140,1);
+INSERT INTO "epochs" VALUES(141,1);
+INSERT INTO "epochs" VALUES(142,1);
+INSERT INTO "epochs" VALUES(143,1);
+INSERT INTO "epochs" VALUES(144,1);
+INSERT INTO "epochs" VALUES(145,1);
+INSERT INTO "epochs" VALUES(146,1);
+INSERT INTO "epochs" VALUES(147,1);
+INSERT INTO "epochs" VALUES(148,1);
+INSERT INTO "epochs" VALUES(149,1);
+INSERT INTO "epochs" VALUES(150,1);
+INSERT INTO "epochs" VALUES(151,1);
+INSERT INTO "epochs" VALUES(152,1);
+INSERT INTO "epochs" VALUES(153,1);
+INSERT INTO "epochs" VALUES(154,1);
+INSERT INTO "epochs" VALUES(155,1);
+INSERT INTO "epochs" VALUES(156,1);
+INSERT INTO "epochs" VALUES(157,1);
+INSERT INTO "epochs" VALUES(158,1);
+INSERT INTO "epochs" VALUES(159,1);
+INSERT INTO "epochs" VALUES(160,1);
+INSERT INTO "epochs" VALUES(161,1);
+INSERT INTO "epochs" VALUES(162,1);
+INSERT INTO "epochs" VALUES(163,1);
+INSERT INTO "epochs" VALUES(164,1);
+INSERT INTO "epochs" VALUES(165,1);
+INSERT INTO "epochs" VALUES(166,1);
+INSERT INTO "epochs" VALUES(167,1);
+INSERT INTO "epochs" VALUES(168,1);
+INSERT INTO "epochs" VALUES(169,1);
+INSERT INTO "epochs" VALUES(170,1);
+INSERT INTO "epochs" VALUES(171,1);
+INSERT INTO "epochs" VALUES(172,1);
+INSERT INTO "epochs" VALUES(173,1);
+INSERT INTO "epochs" VALUES(174,1);
+INSERT INTO "epochs" VALUES(175,1);
+INSERT INTO "epochs" VALUES(176,1);
+INSERT INTO "epochs" VALUES(177,1);
+INSERT INTO "epochs" VALUES(178,1);
+INSERT INTO "epochs" VALUES(179,1);
+INSERT INTO "epochs" VALUES(180,1);
+INSERT INTO "epochs" VALUES(181,1);
+INSERT INTO "epochs" VALUES(182,1);
+INSERT INTO "epochs" VALUES(183,1);
+INSERT INTO "epochs" VALUES(184,1);
+INSERT INTO "epochs" VALUES(185,1);
+INSERT INTO "epochs" VALUES(186,1);
+INSERT INTO "epochs" VALUES(187,1);
+INSERT INTO "epochs" VALUES(188,1);
+INSERT INTO "epochs" VALUES(189,1);
+INSERT INTO "epochs" VALUES(190,1);
+INSERT INTO "epochs" VALUES(191,1);
+INSERT INTO "epochs" VALUES(192,1);
+INSERT INTO "epochs" VALUES(193,1);
+INSERT INTO "epochs" VALUES(194,1);
+INSERT INTO "epochs" VALUES(195,1);
+INSERT INTO "epochs" VALUES(196,1);
+INSERT INTO "epochs" VALUES(197,1);
+INSERT INTO "epochs" VALUES(198,1);
+INSERT INTO "epochs" VALUES(199,1);
+INSERT INTO "epochs" VALUES(200,1);
+INSERT INTO "epochs" VALUES(201,1);
+INSERT INTO "epochs" VALUES(202,1);
+INSERT INTO "epochs" VALUES(203,1);
+INSERT INTO "epochs" VALUES(204,1);
+INSERT INTO "epochs" VALUES(205,1);
+INSERT INTO "epochs" VALUES(206,1);
+INSERT INTO "epochs" VALUES(207,1);
+INSERT INTO "epochs" VALUES(208,1);
+INSERT INTO "epochs" VALUES(209,1);
+INSERT INTO "epochs" VALUES(210,1);
+INSERT INTO "epochs" VALUES(211,1);
+INSERT INTO "epochs" VALUES(212,1);
+INSERT INTO "epochs" VALUES(213,1);
+INSERT INTO "epochs" VALUES(214,1);
+INSERT INTO "epochs" VALUES(215,1);
+INSERT INTO "epochs" VALUES(216,1);
+INSERT INTO "epochs" VALUES(217,1);
+INSERT INTO "epochs" VALUES(218,1);
+INSERT INTO "epochs" VALUES(219,1);
+INSERT INTO "epochs" VALUES(220,1);
+INSERT INTO "epochs" VALUES(221,1);
+INSERT INTO "epochs" VALUES(222,1);
+INSERT INTO "epochs" VALUES(223,1);
+INSERT INTO "epochs" VALUES(224,1);
+INSERT INTO "epochs" VALUES(225,1);
+INSERT INTO "epochs" VALUES(226,1);
+INSERT INTO "epochs" VALUES(227,1);
+INSERT INTO "epochs" VALUES(228,1);
+INSERT INTO "epochs" VALUES(229,1);
+INSERT INTO "epochs" VALUES(230,1);
+INSERT INTO "epochs" VALUES(231,1);
+INSERT INTO "epochs" VALUES(232,1);
+INSERT INTO "epochs" VALUES(233,1);
+INSERT INTO "epochs" VALUES(234,1);
+INSERT INTO "epochs" VALUES(235,1);
+INSERT INTO "epochs" VALUES(236,1);
+INSERT INTO "epochs" VALUES(237,1);
+INSERT INTO "epochs" VALUES(238,1);
+INSERT INTO "epochs" VALUES(239,1);
+INSERT INTO "epochs" VALUES(240,1);
+INSERT INTO "epochs" VALUES(241,1);
+INSERT INTO "epochs" VALUES(242,1);
+INSERT INTO "epochs" VALUES(243,1);
+INSERT INTO "epochs" VALUES(244,1);
+INSERT INTO "epochs" VALUES(245,1);
+INSERT INTO "epochs" VALUES(246,1);
+INSERT INTO "epochs" VALUES(247,1);
+INSERT INTO "epochs" VALUES(248,1);
+INSERT INTO "epochs" VALUES(249,1);
+INSERT INTO "epochs" VALUES(250,1);
+INSERT INTO "epochs" VALUES(251,1);
+INSERT INTO "epochs" VALUES(252,1);
+INSERT INTO "epochs" VALUES(253,1);
+INSERT INTO "epochs" VALUES(254,1);
+INSERT INTO "epochs" VALUES(255,1);
+CREATE TABLE events (
+  position    INTEGER PRIMARY KEY,
+  entity      INTEGER NOT NULL REFERENCES entities (id),
+  sequence_nr INTEGER NOT NULL,
+  manifest    TEXT NOT NULL,
+  version     INTEGER NOT NULL,
+  payload     TEXT NOT NULL,
+  epoch       INTEGER NOT NULL,
+  writer      TEXT NOT NULL,
+  at          INTEGER NOT NULL,
+  head        BLOB NOT NULL,
+  UNIQUE (entity, sequence_nr)
+) STRICT;
+INSERT INTO "events" VALUES(1,1,1,'RunPlanned',1,'{"run":1,"at":1796075130159,"period":"2026-08","plan":"41b2a680ce641af3fd956d2e31cd3c62","customers":20,"to_bill":20,"skipped":{},"totals":[{"amount_minor":4500,"currency":"aud"},{"amount_minor":2900,"currency":"chf"},{"amount_minor":36800,"currency":"eur"},{"amount_minor":3900,"currency":"gbp"},{"amount_minor":29600,"currency":"jpy"},{"amount_minor":9900,"currency":"krw"},{"amount_minor":29900,"currency":"sek"},{"amount_minor":6860,"currency":"usd"}]}',1,'onceward-1/1796075125104/1',1796075130159,X'BD031D7A39DA84E3BAFB8BB6BB026A1073E030A566D539DB3ACE356D0148DA0D');
+INSERT INTO "events" VALUES(2,1,2,'RunStarted',1,'{"run":1,"at":1796075130159,"who":"anonymous","limits":[{"amount_minor":4950,"currency":"aud"},{"amount_minor":3190,"currency":"chf"},{"amount_minor":40480,"currency":"eur"},{"amount_minor":4290,"currency":"gbp"},{"amount_minor":32560,"currency":"jpy"},{"amount_minor":10890,"currency":"krw"},{"amount_minor":32890,"currency":"sek"},{"amount_minor":7546,"currency":"usd"}]}',1,'onceward-1/1796075125104/1',1796075130159,X'FB944C217F56AE4840F58B9FBE28B868DE0D5BE631A9B214177EE1EF91B42ADE');
+INSERT INTO "events" VALUES(3,2,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130194,"amount":{"amount_minor":4500,"currency":"eur"},"payment_method":"pm_card_visa","provider_customer":"cus_86f46f1e6d2515","request_id":"479d82f191fcce8a1d3300dd94092619","metadata":{},"next_action_at":1796075130194}',1,'onceward-1/1796075125104/2',1796075130194,X'76681B67AF6811201113CBE6EC26700BF0C0E2794A12A18EFF830A3259B4CDFD');
+INSERT INTO "events" VALUES(4,2,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075130194,"step":"create","attempt":1,"generation":0,"key":"cc8f6e7afe36d2fd70e2df066e472d7c","intent":"","payment_method":"pm_card_visa","sent":{"wall":1796075130194,"boottime_ms":14781651,"boot":"3203796880578311881","provider":1796075129218},"not_after_boottime_ms":14861651,"next_action_at":1796075730194}',1,'onceward-1/1796075125104/2',1796075130194,X'1DD57F785C01AE9B29EA173C11BE203A58851AD6F392FE03A9299EAFF8CD7A37');
+INSERT INTO "events" VALUES(5,3,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130195,"amount":{"amount_minor":4500,"currency":"eur"},"payment_method":"pm_card_mastercard","provider_customer":"cus_738aa1f8b79dfc","request_id":"163f69ba2bff1c85fab34d5d52a79aac","metadata":{},"next_action_at":1796075130195}',1,'onceward-1/1796075125104/3',1796075130195,X'726469609D10CCB92F5408612A672AD6730021EBF5BE6876A8CE319BE78E7BCF');
+INSERT INTO "events" VALUES(6,3,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075130195,"step":"create","attempt":1,"generation":0,"key":"0d21064d521d48c47311067cf03b44db","intent":"","payment_method":"pm_card_mastercard","sent":{"wall":1796075130195,"boottime_ms":14781652,"boot":"3203796880578311881","provider":1796075129219},"not_after_boottime_ms":14861652,"next_action_at":1796075730195}',1,'onceward-1/1796075125104/3',1796075130195,X'ECFFB62C2A531AC4A6C583AE85EB781AE0B149122EDC927477C282D943299438');
+INSERT INTO "events" VALUES(7,4,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130196,"amount":{"amount_minor":4500,"currency":"eur"},"payment_method":"pm_card_mastercard","provider_customer":"cus_1d1d9a34cb5cde","request_id":"e8fb8c65ba57b7f25a86ff2ecf578a2a","metadata":{},"next_action_at":1796075130196}',1,'onceward-1/1796075125104/4',1796075130196,X'36E5BB62D22B3FA840EF28F670EBFF47871322951C93169F8FAAE25C40992A16');
+INSERT INTO "events" VALUES(8,5,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130196,"amount":{"amount_minor":9900,"currency":"krw"},"payment_method":"pm_card_visa","provider_customer":"cus_cde5b441cba26a","request_id":"ff1d500075287e025cc6b70f586f9db7","metadata":{},"next_action_at":1796075130196}',1,'onceward-1/1796075125104/5',1796075130196,X'8B3F3C67BA92D8F2D64D77C1EF4430AF82EBE99221005464B1F41FE6B49F69E7');
+INSERT INTO "events" VALUES(9,6,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130196,"amount":{"amount_minor":3900,"currency":"gbp"},"payment_method":"pm_card_visa","provider_customer":"cus_85f41abb28abae","request_id":"bfdb962f036d9a51b1b4208597e25cc2","metadata":{},"next_action_at":1796075130196}',1,'onceward-1/1796075125104/6',1796075130196,X'D33C6EB1525F06B6FB2D3EEB9D71E041C3939F97C0E0AB1625C318897EFEDEFF');
+INSERT INTO "events" VALUES(10,7,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"seats","at":1796075130196,"amount":{"amount_minor":4500,"currency":"eur"},"payment_method":"pm_card_mastercard","provider_customer":"cust_10422","request_id":"75c6ef5f7dddced10e123b3296e99569","metadata":{},"next_action_at":1796075130196}',1,'onceward-1/1796075125104/7',1796075130196,X'9DE99C807FB6105B22139D2EAFF95743CDDC8B3733E5D606563942252D5C2916');
+INSERT INTO "events" VALUES(11,8,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130196,"amount":{"amount_minor":2900,"currency":"chf"},"payment_method":"pm_card_visa","provider_customer":"cus_08528ab46791e5","request_id":"99ad5b695417b0fcd622e69ee90dcb5d","metadata":{},"next_action_at":1796075130196}',1,'onceward-1/1796075125104/8',1796075130196,X'77E140E3E7C8D487D148198D2726D42C9AD9F20849B443AF788806300ACB0CD3');
+INSERT INTO "events" VALUES(12,9,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130196,"amount":{"amount_minor":14800,"currency":"jpy"},"payment_method":"pm_card_visa","provider_customer":"org:delta:eu:840","request_id":"131ab1d10521a04e2164ec4126fd426a","metadata":{},"next_action_at":1796075130196}',1,'onceward-1/1796075125104/9',1796075130196,X'8DDADEB09E8266C237F5515F6ECE0F70EB84BA33716B399DA4220D190F498320');
+INSERT INTO "events" VALUES(13,10,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130196,"amount":{"amount_minor":8900,"currency":"eur"},"payment_method":"pm_card_visa","provider_customer":"team_river.side_505","request_id":"1d014b7ee4b1b5031a4f220f66e5f261","metadata":{},"next_action_at":1796075130196}',1,'onceward-1/1796075125104/10',1796075130196,X'DC59DC3CBA920B22500EC45AD8BBE4CF7B7C12F6B0DAEF322497D0B6ACD777D8');
+INSERT INTO "events" VALUES(14,11,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130197,"amount":{"amount_minor":990,"currency":"usd"},"payment_method":"pm_card_mastercard","provider_customer":"delta:us","request_id":"77b1a85bb6a06592b8b75b5b99c7b69d","metadata":{},"next_action_at":1796075130197}',1,'onceward-1/1796075125104/11',1796075130197,X'90C5733170812BC3C9CE53465D63FC3102BE40D1FB2C643FB4FBEA47AD8A41F5');
+INSERT INTO "events" VALUES(15,12,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130197,"amount":{"amount_minor":4500,"currency":"aud"},"payment_method":"pm_card_mastercard","provider_customer":"cus_938780e7ea0454","request_id":"b23bea485974c2da8e9288de2838b454","metadata":{},"next_action_at":1796075130197}',1,'onceward-1/1796075125104/12',1796075130197,X'7D3C6B731F3E73DF39B44D524CF874E0E87553A85368714B5CBCD3037101F090');
+INSERT INTO "events" VALUES(16,13,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130197,"amount":{"amount_minor":900,"currency":"eur"},"payment_method":"pm_card_mastercard","provider_customer":"cus_a8b231e976a74f","request_id":"c9c431185596f267dd0a022911429c64","metadata":{},"next_action_at":1796075130197}',1,'onceward-1/1796075125104/13',1796075130197,X'DC46CA9DDF5F9AA1C5F0EFE7C3B53B38CADA98CFBC58886D9ACFD5A86A06FA14');
+INSERT INTO "events" VALUES(17,14,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130197,"amount":{"amount_minor":4500,"currency":"eur"},"payment_method":"pm_card_visa","provider_customer":"quartz-283","request_id":"557e3fbf12f4ff5c9b9e8c4275309481","metadata":{},"next_action_at":1796075130197}',1,'onceward-1/1796075125104/14',1796075130197,X'C4A5A011E1920ED3CEEE792115CB56BB95A5ACE56D2B4EE61BB6D2629E309E25');
+INSERT INTO "events" VALUES(18,15,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130197,"amount":{"amount_minor":4500,"currency":"eur"},"payment_method":"pm_card_mastercard","provider_customer":"cus_59ed1d046f87d9","request_id":"d3676e0da51a71c2b3b36d89e838f6a8","metadata":{},"next_action_at":1796075130197}',1,'onceward-1/1796075125104/15',1796075130197,X'ECEBCA623B624061DB719D22F3ABB0F3E973132D558BA3E2FD97A1A896327594');
+INSERT INTO "events" VALUES(19,16,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130197,"amount":{"amount_minor":990,"currency":"usd"},"payment_method":"pm_card_mastercard","provider_customer":"studio.kyoto-720","request_id":"b6266c31dc8a6f7e42506b79a9b7f8a3","metadata":{},"next_action_at":1796075130197}',1,'onceward-1/1796075125104/16',1796075130197,X'F4E150024C394906E99F56475404868B0FCA1D257F92A2EEC56E3348BD5A6FAA');
+INSERT INTO "events" VALUES(20,17,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"seats","at":1796075130197,"amount":{"amount_minor":990,"currency":"usd"},"payment_method":"pm_card_visa","provider_customer":"cus_89ec5c090036ff","request_id":"cb3fd3b04db0aa9050d07697537f2d0d","metadata":{},"next_action_at":1796075130197}',1,'onceward-1/1796075125104/17',1796075130197,X'6BF81CFA3CF2C49C35FC0651BFAA3DA3EF810983DAF4140174976B70A04B4854');
+INSERT INTO "events" VALUES(21,18,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130198,"amount":{"amount_minor":29900,"currency":"sek"},"payment_method":"pm_card_visa","provider_customer":"cus_41939d30970cca","request_id":"b256e663d5f5454542c7ba52dae9480a","metadata":{},"next_action_at":1796075130198}',1,'onceward-1/1796075125104/18',1796075130198,X'E642C73512B0D1927980892D2C579F73697F06A6DEB187A6ECF5E411DD0AC740');
+INSERT INTO "events" VALUES(22,19,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130198,"amount":{"amount_minor":2900,"currency":"usd"},"payment_method":"pm_card_visa","provider_customer":"cus_7dc9933f859bb7","request_id":"940c9045594ed51913f68d05b6b3f431","metadata":{},"next_action_at":1796075130198}',1,'onceward-1/1796075125104/19',1796075130198,X'06C88D2BBAFB76FFE4C86C1C9A62F88EFCBC1B65C0F51A0FB10AB8D00C652C23');
+INSERT INTO "events" VALUES(23,20,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130198,"amount":{"amount_minor":990,"currency":"usd"},"payment_method":"pm_card_visa","provider_customer":"quartz-552","request_id":"50517b9870993704b2e4d360a86347ea","metadata":{},"next_action_at":1796075130198}',1,'onceward-1/1796075125104/20',1796075130198,X'B6BF47FA54CFAFDFE8E7B3053921D1F08D4876DEA18738B72D263FFFCC92B1BA');
+INSERT INTO "events" VALUES(24,21,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130198,"amount":{"amount_minor":14800,"currency":"jpy"},"payment_method":"pm_card_visa","provider_customer":"cus_32df3f1cb08bc1","request_id":"3c07e0c3302c8bd0d699f854ab5bd7c7","metadata":{},"next_action_at":1796075130198}',1,'onceward-1/1796075125104/21',1796075130198,X'2130778DBD429A851D826A40FC34F8FB3B9ADEC9238A6D7C77FFDEE9D351156E');
+INSERT INTO "events" VALUES(25,2,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130216,"intent":"pi_def810bd4e41b0d1"}',1,'onceward-1/1796075125104/2',1796075130216,X'04CCFFBCB4CF5C6140B6D81661FF6309C0E1C15F5AEB8037B22E4B21CDE79A1C');
+INSERT INTO "events" VALUES(26,3,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130217,"intent":"pi_000efeda9d5a46db"}',1,'onceward-1/1796075125104/3',1796075130217,X'39AEBC75E94348F204E150819D3DFC54638BF8C00D56F4F6B3FA9EC46A1EFEFA');
+INSERT INTO "events" VALUES(27,4,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075130245,"step":"create","attempt":1,"generation":0,"key":"fd7c48ec491ddbcd1b1a62bb2006d237","intent":"","payment_method":"pm_card_mastercard","sent":{"wall":1796075130245,"boottime_ms":14781702,"boot":"3203796880578311881","provider":1796075130029},"not_after_boottime_ms":14861702,"next_action_at":1796075730245}',1,'onceward-1/1796075125104/4',1796075130245,X'79675559686392B4487FC6438B6758ABF3BB0317A1BF94A04FE93B1C92497E3B');
+INSERT INTO "events" VALUES(28,4,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130254,"intent":"pi_460607ebef25faea"}',1,'onceward-1/1796075125104/4',1796075130254,X'0AFCEEFC81AE08C1122EF071BECF8B1CBF75AC130EDA50168045F9A83CD910D6');
+INSERT INTO "events" VALUES(29,5,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075130295,"step":"create","attempt":1,"generation":0,"key":"82066f86a941699b3dc11ca9640a9b46","intent":"","payment_method":"pm_card_visa","sent":{"wall":1796075130295,"boottime_ms":14781751,"boot":"3203796880578311881","provider":1796075130078},"not_after_boottime_ms":14861751,"next_action_at":1796075730295}',1,'onceward-1/1796075125104/5',1796075130295,X'9BEEA8F6EC9DCF13F99340F4A77C5FB7DE29DE6CE00DEEB1E42E7F14E1E09EC0');
+INSERT INTO "events" VALUES(30,5,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130300,"intent":"pi_30f8ed99cf9ff349"}',1,'onceward-1/1796075125104/5',1796075130300,X'582BA164CB59EFC4A8965F690F1BC0C2BA482DAC9BCF95ED465F5A92EFF4E82C');
+INSERT INTO "events" VALUES(31,6,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075130345,"step":"create","attempt":1,"generation":0,"key":"30ad6bf2681c2c5a1d8b74cd2c8070c2","intent":"","payment_method":"pm_card_visa","sent":{"wall":1796075130345,"boottime_ms":14781802,"boot":"3203796880578311881","provider":1796075130129},"not_after_boottime_ms":14861802,"next_action_at":1796075730345}',1,'onceward-1/1796075125104/6',1796075130345,X'802629432BD57F7C7673F6342D1DDAC87261A12F81E32267E6F8CCE8C0AA47CA');
+INSERT INTO "events" VALUES(32,6,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130375,"intent":"pi_50055fba7039b578"}',1,'onceward-1/1796075125104/6',1796075130375,X'1FC783CBB2E0CE451A888ED98E5B4580338F93EDCFEEF1183A4AC939E0E4F699');
+INSERT INTO "events" VALUES(33,7,2,'RequestStarted',1,'{"period":"2026-08","purpose":"seats","at":1796075130395,"step":"create","attempt":1,"generation":0,"key":"9728009ce017574f08677f61d0d49a56","intent":"","payment_method":"pm_card_mastercard","sent":{"wall":1796075130395,"boottime_ms":14781851,"boot":"3203796880578311881","provider":1796075130178},"not_after_boottime_ms":14861851,"next_action_at":1796075730395}',1,'onceward-1/1796075125104/7',1796075130395,X'1312847641C024D86450525E5F4BCD340EDD4070D9896ACB4F23B5D013DF8831');
+INSERT INTO "events" VALUES(34,7,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"seats","at":1796075130412,"intent":"pi_230f55900d3b0211"}',1,'onceward-1/1796075125104/7',1796075130412,X'4399B63BD871F6CED77768A720979C594A900BFBF3DC9A7A409E39EC16E22987');
+INSERT INTO "events" VALUES(35,8,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075130446,"step":"create","attempt":1,"generation":0,"key":"c213f14df457440318a93296083ff043","intent":"","payment_method":"pm_card_visa","sent":{"wall":1796075130446,"boottime_ms":14781903,"boot":"3203796880578311881","provider":1796075130230},"not_after_boottime_ms":14861903,"next_action_at":1796075730446}',1,'onceward-1/1796075125104/8',1796075130446,X'E14DB3B7EF3B58939D6EF952C1F715E3B2215909959E538F9CC37FB0733CE71A');
+INSERT INTO "events" VALUES(36,8,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130463,"intent":"pi_7c528e7b59a0ac60"}',1,'onceward-1/1796075125104/8',1796075130463,X'7900B08922FEE0CA267CDD225BEB9C690F682063D9AE6BF31545064CD5405525');
+INSERT INTO "events" VALUES(37,9,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075130499,"step":"create","attempt":1,"generation":0,"key":"3966913268fdcd8204f163f3137c6d57","intent":"","payment_method":"pm_card_visa","sent":{"wall":1796075130499,"boottime_ms":14781956,"boot":"3203796880578311881","provider":1796075130283},"not_after_boottime_ms":14861956,"next_action_at":1796075730499}',1,'onceward-1/1796075125104/9',1796075130499,X'26EDF2557A2612BE74A7B308CFCECC1D64F0B919D0284358592112202C3C115C');
+INSERT INTO "events" VALUES(38,9,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130508,"intent":"pi_44e18a00000c8caa"}',1,'onceward-1/1796075125104/9',1796075130508,X'1AF261554B5E6DA4341B1A7263706B030B438B8BB0C3F9683331465CA3A1627E');
+INSERT INTO "events" VALUES(39,10,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075130545,"step":"create","attempt":1,"generation":0,"key":"3ddbc2299917d54eba72094da2294bc2","intent":"","payment_method":"pm_card_visa","sent":{"wall":1796075130545,"boottime_ms":14782002,"boot":"3203796880578311881","provider":1796075130329},"not_after_boottime_ms":14862002,"next_action_at":1796075730545}',1,'onceward-1/1796075125104/10',1796075130545,X'21CE02DB6158D1E70801678CF207D7A168D826924A13C08174CBC19B7492EE65');
+INSERT INTO "events" VALUES(40,10,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130571,"intent":"pi_a86018952353e479"}',1,'onceward-1/1796075125104/10',1796075130571,X'474CA6EBE477750AD356CC8467ED7BBB3D604C56E5CAA568E25459C2A2F4EEE8');
+INSERT INTO "events" VALUES(41,11,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075130596,"step":"create","attempt":1,"generation":0,"key":"f66d3fa1de05e018177d5edd102c34ef","intent":"","payment_method":"pm_card_mastercard","sent":{"wall":1796075130596,"boottime_ms":14782053,"boot":"3203796880578311881","provider":1796075130380},"not_after_boottime_ms":14862053,"next_action_at":1796075730596}',1,'onceward-1/1796075125104/11',1796075130596,X'53577EF258C5AC9F39D85FEE1BDA83C760F1C3CDC7AD7A4F756FFDC7D1684728');
+INSERT INTO "events" VALUES(42,11,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130598,"intent":"pi_ecd0272fa775ee8a"}',1,'onceward-1/1796075125104/11',1796075130598,X'0BE3E947903225C6AC94062842CE2471E51EF88B0EE01B38449256802214489F');
+INSERT INTO "events" VALUES(43,12,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075130647,"step":"create","attempt":1,"generation":0,"key":"d51d8737c1a0255f121ecbe1c85cbc9e","intent":"","payment_method":"pm_card_mastercard","sent":{"wall":1796075130647,"boottime_ms":14782103,"boot":"3203796880578311881","provider":1796075130430},"not_after_boottime_ms":14862103,"next_action_at":1796075730647}',1,'onceward-1/1796075125104/12',1796075130647,X'20C7C0FD3EEB63B026A23BD97EDBF330CE65AECA5F4C5C9306672E7F6706478F');
+INSERT INTO "events" VALUES(44,12,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130671,"intent":"pi_8a8122ebdef0e0c2"}',1,'onceward-1/1796075125104/12',1796075130671,X'A2147ED8B437B933D8517E3539F2B255BDE71CFE0001257A87225EFC6E2D7DAD');
+INSERT INTO "events" VALUES(45,13,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075130699,"step":"create","attempt":1,"generation":0,"key":"10d72f08c629696619f5026fd9c8fafa","intent":"","payment_method":"pm_card_mastercard","sent":{"wall":1796075130699,"boottime_ms":14782155,"boot":"3203796880578311881","provider":1796075130482},"not_after_boottime_ms":14862155,"next_action_at":1796075730699}',1,'onceward-1/1796075125104/13',1796075130699,X'E2845C1A64E58905D471E78A971EC77A32504A5D459CC089BA059070047BB9E0');
+INSERT INTO "events" VALUES(46,13,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130701,"intent":"pi_b1ab427092613b9e"}',1,'onceward-1/1796075125104/13',1796075130701,X'3EE479BAE6982123A0C15CE81557B64A2DA56CADD524F3B848C9B35D152FDC49');
+INSERT INTO "events" VALUES(47,14,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075130746,"step":"create","attempt":1,"generation":0,"key":"b5551a97591c51364d5347088864b89a","intent":"","payment_method":"pm_card_visa","sent":{"wall":1796075130746,"boottime_ms":14782202,"boot":"3203796880578311881","provider":1796075130529},"not_after_boottime_ms":14862202,"next_action_at":1796075730746}',1,'onceward-1/1796075125104/14',1796075130746,X'CEFB9444A391223449AE720FDBEE70054CCDD352AD892924C142C43902733CDA');
+INSERT INTO "events" VALUES(48,14,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130752,"intent":"pi_ceedcc3e6a75a6ec"}',1,'onceward-1/1796075125104/14',1796075130752,X'F1B65B3F18D62B4AD425C8D8E21825580C7FEF9981B1CFF4DA4C339A6AE87424');
+INSERT INTO "events" VALUES(49,15,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075130795,"step":"create","attempt":1,"generation":0,"key":"5007e520ffa75394f5677086f5db0614","intent":"","payment_method":"pm_card_mastercard","sent":{"wall":1796075130795,"boottime_ms":14782252,"boot":"3203796880578311881","provider":1796075130579},"not_after_boottime_ms":14862252,"next_action_at":1796075730795}',1,'onceward-1/1796075125104/15',1796075130795,X'31523CBA5C5667D8A411D432E9601816E6C03C8D79A657A9E07C4C873551AC03');
+INSERT INTO "events" VALUES(50,15,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130815,"intent":"pi_59e6bef262237ddb"}',1,'onceward-1/1796075125104/15',1796075130815,X'C4C2C9FB423FF0AFDF944B239993495938052D529B9D56A6F98863F630FBC9B8');
+INSERT INTO "events" VALUES(51,16,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075130846,"step":"create","attempt":1,"generation":0,"key":"04cdac87ec409531e151fbccc792e899","intent":"","payment_method":"pm_card_mastercard","sent":{"wall":1796075130846,"boottime_ms":14782302,"boot":"3203796880578311881","provider":1796075130629},"not_after_boottime_ms":14862302,"next_action_at":1796075730846}',1,'onceward-1/1796075125104/16',1796075130846,X'C55ECD379ABFC0370E29BBE0B6A3096F424F65708FD61D31F52B7B64C5A6A158');
+INSERT INTO "events" VALUES(52,16,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130852,"intent":"pi_6da40cc88f3f9e7f"}',1,'onceward-1/1796075125104/16',1796075130852,X'7C09C30667126DA97F65DE80006EC14A4DE80486B835E0EFAB46FCDD53993813');
+INSERT INTO "events" VALUES(53,17,2,'RequestStarted',1,'{"period":"2026-08","purpose":"seats","at":1796075130897,"step":"create","attempt":1,"generation":0,"key":"bea6e8ef41e8235251ca25d54f8072fe","intent":"","payment_method":"pm_card_visa","sent":{"wall":1796075130897,"boottime_ms":14782353,"boot":"3203796880578311881","provider":1796075130680},"not_after_boottime_ms":14862353,"next_action_at":1796075730897}',1,'onceward-1/1796075125104/17',1796075130897,X'99167613AB02E820AEE4ADE3C0C297EE0371F4D83FF8ACD9002BABF7DD60D817');
+INSERT INTO "events" VALUES(54,17,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"seats","at":1796075130901,"intent":"pi_32ff706f6702a040"}',1,'onceward-1/1796075125104/17',1796075130901,X'ACDA3247D15A98587C0E45596A5E068A2C0DA5118FB6941363D93B42FA76F9DB');
+INSERT INTO "events" VALUES(55,18,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075130945,"step":"create","attempt":1,"generation":0,"key":"91e85851bb0f3b65b3c77379428cde1e","intent":"","payment_method":"pm_card_visa","sent":{"wall":1796075130945,"boottime_ms":14782402,"boot":"3203796880578311881","provider":1796075130729},"not_after_boottime_ms":14862402,"next_action_at":1796075730945}',1,'onceward-1/1796075125104/18',1796075130945,X'A45F7A6A4BAB8C051C7301CF4F92B4931A2460E17E225F654F3ABF418668F5E3');
+INSERT INTO "events" VALUES(56,18,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796075130952,"intent":"pi_860478e4b38dadd5"}',1,'onceward-1/1796075125104/18',1796075130952,X'BD257F73D283EFB091DA2B983E65623727C1B30CD67BE98EAF5AABF8F99645F9');
+INSERT INTO "events" VALUES(57,19,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075130995,"step":"create","attempt":1,"generation":0,"key":"e14650f83d776dc5f7a71669af8efc5e","intent":"","payment_method":"pm_card_visa","sent":{"wall":1796075130995,"boottime_ms":14782452,"boot":"3203796880578311881","provider":1796075130779},"not_after_boottime_ms":14862452,"next_action_at":1796075730995}',1,'onceward-1/1796075125104/19',1796075130995,X'CB6C905FA9DAF51D867D01F3E0FC165C463E18D80CEA92F741A9E9E0D4EA833E');
+INSERT INTO "events" VALUES(58,19,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796075131008,"intent":"pi_573f3d9e016b64cb"}',1,'onceward-1/1796075125104/19',1796075131008,X'76F8F977859A8323AF2CD35A87FC94923A353386269633CDD830E5DC10A4524B');
+INSERT INTO "events" VALUES(59,20,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131045,"step":"create","attempt":1,"generation":0,"key":"3be0f91bbeb76c7398b1cfad66ba0423","intent":"","payment_method":"pm_card_visa","sent":{"wall":1796075131045,"boottime_ms":14782501,"boot":"3203796880578311881","provider":1796075131036},"not_after_boottime_ms":14862501,"next_action_at":1796075731045}',1,'onceward-1/1796075125104/20',1796075131045,X'27C9C9EC16F4840155F8E1E0EEB21CB41BBCD69F1E95A1C866706FB778CFD09B');
+INSERT INTO "events" VALUES(60,20,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796075131052,"intent":"pi_13a2f05831475063"}',1,'onceward-1/1796075125104/20',1796075131052,X'9E6CB666FA37369D2FBF537C831B0D2158D1A4B5A5D74D4355A3D4611D049B31');
+INSERT INTO "events" VALUES(61,21,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131099,"step":"create","attempt":1,"generation":0,"key":"a3969fc7166882be656c3470b2d44fa6","intent":"","payment_method":"pm_card_visa","sent":{"wall":1796075131099,"boottime_ms":14782556,"boot":"3203796880578311881","provider":1796075131091},"not_after_boottime_ms":14862556,"next_action_at":1796075731099}',1,'onceward-1/1796075125104/21',1796075131099,X'A1003478447FECD723E2CCD7F2C9F54CC80134E8F6B8CBF9E60484BEF8771102');
+INSERT INTO "events" VALUES(62,21,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796075131112,"intent":"pi_767799193f0fa0bb"}',1,'onceward-1/1796075125104/21',1796075131112,X'87E240DD56104783DCE8747831B9CB0B799A9E8EC0BEF873513C69107F6EC9F6');
+INSERT INTO "events" VALUES(63,1,3,'CursorMoved',1,'{"run":1,"at":1796075131143,"cursor":{"ordinal":20,"customer":"team_river.side_505","purpose":"subscription"},"watched_from":{"ordinal":0,"customer":"","purpose":""},"exceptional":[]}',1,'onceward-1/1796075125104/1',1796075131143,X'45F290445B8064A898AFA61588EC093AC4397C889BA206F4CAE040AC5867F790');
+INSERT INTO "events" VALUES(64,2,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131145,"step":"confirm","attempt":1,"generation":0,"key":"9e6ecee6868f7ef0091c40cc4f5aa0aa","intent":"pi_def810bd4e41b0d1","payment_method":"pm_card_visa","sent":{"wall":1796075131145,"boottime_ms":14782602,"boot":"3203796880578311881","provider":1796075131137},"not_after_boottime_ms":14862602,"next_action_at":1796075731145}',1,'onceward-1/1796075125104/2',1796075131145,X'5E4FD324D10BED7F5FF8676424DE7874E9A2B1601CC5D95DDAEB118E501F25E9');
+INSERT INTO "events" VALUES(65,2,5,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131167,"charge_id":"ch_53e74cca691147c8","intent":"pi_def810bd4e41b0d1","attempt":1,"alarm":""}',1,'onceward-1/1796075125104/2',1796075131167,X'492B9E2093AC01837C80201F99EA0B628427B2F1938F4E827E398FED459E5841');
+INSERT INTO "events" VALUES(66,3,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131195,"step":"confirm","attempt":1,"generation":0,"key":"a0fd27a7f2121e1d3a0ea142634d1ff2","intent":"pi_000efeda9d5a46db","payment_method":"pm_card_mastercard","sent":{"wall":1796075131195,"boottime_ms":14782652,"boot":"3203796880578311881","provider":1796075131187},"not_after_boottime_ms":14862652,"next_action_at":1796075731195}',1,'onceward-1/1796075125104/3',1796075131195,X'CB3C3BD91AFFDDA18C51AC6E1F1D7DE228E5AF8430F8B5DDD2690EBABD2B3CBA');
+INSERT INTO "events" VALUES(67,3,5,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131215,"charge_id":"ch_4c48da5757aaea5e","intent":"pi_000efeda9d5a46db","attempt":1,"alarm":""}',1,'onceward-1/1796075125104/3',1796075131215,X'6AE0CDF7BCC2E27D8AF703C55F1E87AD53F2719E30AE897A1AFF9F4BC7EAB861');
+INSERT INTO "events" VALUES(68,4,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131246,"step":"confirm","attempt":1,"generation":0,"key":"83adb01e980eff301217791b5710fecd","intent":"pi_460607ebef25faea","payment_method":"pm_card_mastercard","sent":{"wall":1796075131246,"boottime_ms":14782703,"boot":"3203796880578311881","provider":1796075131238},"not_after_boottime_ms":14862703,"next_action_at":1796075731246}',1,'onceward-1/1796075125104/4',1796075131246,X'D3CC748CE5D90E18B90AB7A20852110D65D403AFD2C7DC8C10D1F517F6EA5734');
+INSERT INTO "events" VALUES(69,4,5,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131267,"charge_id":"ch_faad764e521b1b0d","intent":"pi_460607ebef25faea","attempt":1,"alarm":""}',1,'onceward-1/1796075125104/4',1796075131267,X'5C5F95E708649143A40B0D5DCA68244F4A077B1B909AD0368E9AF7C083FBF959');
+INSERT INTO "events" VALUES(70,5,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131299,"step":"confirm","attempt":1,"generation":0,"key":"ebb85a24b16b4983c6404d50899caec3","intent":"pi_30f8ed99cf9ff349","payment_method":"pm_card_visa","sent":{"wall":1796075131299,"boottime_ms":14782756,"boot":"3203796880578311881","provider":1796075131291},"not_after_boottime_ms":14862756,"next_action_at":1796075731299}',1,'onceward-1/1796075125104/5',1796075131299,X'A1306C8C71C4BD6DE658CB34C19D36FC688AD877682C0D62A9EFC31AE0FDBEB7');
+INSERT INTO "events" VALUES(71,5,5,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131304,"charge_id":"ch_4a785fde077524b8","intent":"pi_30f8ed99cf9ff349","attempt":1,"alarm":""}',1,'onceward-1/1796075125104/5',1796075131304,X'2FF126052CAA37E852DC89BB89F42266E0FE910DEF8CBE09FA819811416E9C7E');
+INSERT INTO "events" VALUES(72,6,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131346,"step":"confirm","attempt":1,"generation":0,"key":"0c4af36e6270fe19486cf5dd7a6f5ed4","intent":"pi_50055fba7039b578","payment_method":"pm_card_visa","sent":{"wall":1796075131346,"boottime_ms":14782802,"boot":"3203796880578311881","provider":1796075131337},"not_after_boottime_ms":14862802,"next_action_at":1796075731346}',1,'onceward-1/1796075125104/6',1796075131346,X'7569852A379A649C304FC4B211F4CAD064B3A7B022C6C8718DE390C061AD0A99');
+INSERT INTO "events" VALUES(73,6,5,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131360,"charge_id":"ch_32f4ade305cc5978","intent":"pi_50055fba7039b578","attempt":1,"alarm":""}',1,'onceward-1/1796075125104/6',1796075131360,X'C4D979E42CBBA3BF383EAF08F6DA195D7CDBA5F1E3F7CBBCB9417D68A1766FA1');
+INSERT INTO "events" VALUES(74,7,4,'RequestStarted',1,'{"period":"2026-08","purpose":"seats","at":1796075131396,"step":"confirm","attempt":1,"generation":0,"key":"28be4f525ecfe8dda45ef96d79f18e47","intent":"pi_230f55900d3b0211","payment_method":"pm_card_mastercard","sent":{"wall":1796075131396,"boottime_ms":14782852,"boot":"3203796880578311881","provider":1796075131387},"not_after_boottime_ms":14862852,"next_action_at":1796075731396}',1,'onceward-1/1796075125104/7',1796075131396,X'384A6D02FDB61185BDCF70ACE5EF1BCBBD2FE08EC81608C4C9FB8AC4A34943E4');
+INSERT INTO "events" VALUES(75,7,5,'BillingCompleted',1,'{"period":"2026-08","purpose":"seats","at":1796075131404,"charge_id":"ch_519ffd0ea23d1890","intent":"pi_230f55900d3b0211","attempt":1,"alarm":""}',1,'onceward-1/1796075125104/7',1796075131404,X'55CA0064BD830D0FEAD020089DB49F9E33CE191CD12CF2883D36EDCBCA82B7EA');
+INSERT INTO "events" VALUES(76,8,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131446,"step":"confirm","attempt":1,"generation":0,"key":"48b92ca28277e73206f7c57c651eb785","intent":"pi_7c528e7b59a0ac60","payment_method":"pm_card_visa","sent":{"wall":1796075131446,"boottime_ms":14782902,"boot":"3203796880578311881","provider":1796075131437},"not_after_boottime_ms":14862902,"next_action_at":1796075731446}',1,'onceward-1/1796075125104/8',1796075131446,X'D8D55CC0F953A19F4F0E022227D08D76C12C806B88A170DD788B1805E8608F76');
+INSERT INTO "events" VALUES(77,8,5,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131456,"charge_id":"ch_2c964165e2694c4f","intent":"pi_7c528e7b59a0ac60","attempt":1,"alarm":""}',1,'onceward-1/1796075125104/8',1796075131456,X'C906718EDF0F64C44D7BB878C6F2EA33AACD873493386A2123BB5823193A7AB0');
+INSERT INTO "events" VALUES(78,9,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131495,"step":"confirm","attempt":1,"generation":0,"key":"3c1f39dc4f521ea89d6c2a93701bcad7","intent":"pi_44e18a00000c8caa","payment_method":"pm_card_visa","sent":{"wall":1796075131495,"boottime_ms":14782952,"boot":"3203796880578311881","provider":1796075131487},"not_after_boottime_ms":14862952,"next_action_at":1796075731495}',1,'onceward-1/1796075125104/9',1796075131495,X'6127B62B16EA865AE8B7CCF1873F0841AA1D798BB75697FCC5B679127EB4A78A');
+INSERT INTO "events" VALUES(79,9,5,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131504,"charge_id":"ch_2d9f96c4ad70558f","intent":"pi_44e18a00000c8caa","attempt":1,"alarm":""}',1,'onceward-1/1796075125104/9',1796075131504,X'76BDB7F94DDE5959A3BF25C825AFF6FC962716987102D1819063514D16DDDA5B');
+INSERT INTO "events" VALUES(80,10,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131545,"step":"confirm","attempt":1,"generation":0,"key":"abf398d23718c014bcea0a19ef5bb1a8","intent":"pi_a86018952353e479","payment_method":"pm_card_visa","sent":{"wall":1796075131545,"boottime_ms":14783002,"boot":"3203796880578311881","provider":1796075131537},"not_after_boottime_ms":14863002,"next_action_at":1796075731545}',1,'onceward-1/1796075125104/10',1796075131545,X'A69536B4639EDBB97750F9227454DE087D53751C2C3DC01E1F8B50D0ECDB52A2');
+INSERT INTO "events" VALUES(81,10,5,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131555,"charge_id":"ch_c87a0e1e831167bf","intent":"pi_a86018952353e479","attempt":1,"alarm":""}',1,'onceward-1/1796075125104/10',1796075131555,X'70266B32FD17F2AFF19D367C138E2F210F6F355AC527ABFF03DE0C10B19C7102');
+INSERT INTO "events" VALUES(82,11,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131595,"step":"confirm","attempt":1,"generation":0,"key":"5e6b26dcebb8ddea18774eb15927d889","intent":"pi_ecd0272fa775ee8a","payment_method":"pm_card_mastercard","sent":{"wall":1796075131595,"boottime_ms":14783052,"boot":"3203796880578311881","provider":1796075131587},"not_after_boottime_ms":14863052,"next_action_at":1796075731595}',1,'onceward-1/1796075125104/11',1796075131595,X'9BC85F3BA42DC31AFA20712FCC1DD08ECA905126F7AA116F4331B06228F76BB0');
+INSERT INTO "events" VALUES(83,11,5,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131604,"charge_id":"ch_3eb674c4639a3f24","intent":"pi_ecd0272fa775ee8a","attempt":1,"alarm":""}',1,'onceward-1/1796075125104/11',1796075131604,X'9C4E791E207DC2704DED2A3D45AA926CA380832E92F2B12F876AA8BC7910A8EE');
+INSERT INTO "events" VALUES(84,12,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131646,"step":"confirm","attempt":1,"generation":0,"key":"319adc6f01c0e58c10cd39551bcb4c87","intent":"pi_8a8122ebdef0e0c2","payment_method":"pm_card_mastercard","sent":{"wall":1796075131646,"boottime_ms":14783102,"boot":"3203796880578311881","provider":1796075131637},"not_after_boottime_ms":14863102,"next_action_at":1796075731646}',1,'onceward-1/1796075125104/12',1796075131646,X'62F7748CAC425D8D2562AFB730B7471A50A4A31434289B847B19CF66C732C164');
+INSERT INTO "events" VALUES(85,12,5,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131660,"charge_id":"ch_0b0f0afed8157e91","intent":"pi_8a8122ebdef0e0c2","attempt":1,"alarm":""}',1,'onceward-1/1796075125104/12',1796075131660,X'3BFA9BE68033214F64051D1AA424A2D7E5B97DD99AB0A0BC81F4649D8456A498');
+INSERT INTO "events" VALUES(86,13,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131698,"step":"confirm","attempt":1,"generation":0,"key":"227e8160e50926cf15ed40738c4c53bf","intent":"pi_b1ab427092613b9e","payment_method":"pm_card_mastercard","sent":{"wall":1796075131698,"boottime_ms":14783154,"boot":"3203796880578311881","provider":1796075131689},"not_after_boottime_ms":14863154,"next_action_at":1796075731698}',1,'onceward-1/1796075125104/13',1796075131698,X'7EB8BFE6332DB7BEB6C677BE0DD98FDD4030C569517A56E90289BCC82463269F');
+INSERT INTO "events" VALUES(87,13,5,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131716,"charge_id":"ch_cc224e197d572032","intent":"pi_b1ab427092613b9e","attempt":1,"alarm":""}',1,'onceward-1/1796075125104/13',1796075131716,X'C986C018F156F167D65707D7E91AAE946620BD05A68BB87E546A13E8D1730EF6');
+INSERT INTO "events" VALUES(88,14,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131746,"step":"confirm","attempt":1,"generation":0,"key":"b29243116bfbd3b657a2949ba79b0712","intent":"pi_ceedcc3e6a75a6ec","payment_method":"pm_card_visa","sent":{"wall":1796075131746,"boottime_ms":14783202,"boot":"3203796880578311881","provider":1796075131737},"not_after_boottime_ms":14863202,"next_action_at":1796075731746}',1,'onceward-1/1796075125104/14',1796075131746,X'42729619037A1305AA122358082ABB1E030297E9F8F5012311F3B01DFC607C25');
+INSERT INTO "events" VALUES(89,14,5,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131764,"charge_id":"ch_94307298f1c4639f","intent":"pi_ceedcc3e6a75a6ec","attempt":1,"alarm":""}',1,'onceward-1/1796075125104/14',1796075131764,X'9C13D4B5FD692FD4122D4A381756DAF95327A177EB4B2926AEE8F15FAB16ED8B');
+INSERT INTO "events" VALUES(90,15,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131795,"step":"confirm","attempt":1,"generation":0,"key":"bf101864b1e2ba04cb85e68d2bb1c013","intent":"pi_59e6bef262237ddb","payment_method":"pm_card_mastercard","sent":{"wall":1796075131795,"boottime_ms":14783251,"boot":"3203796880578311881","provider":1796075131786},"not_after_boottime_ms":14863251,"next_action_at":1796075731795}',1,'onceward-1/1796075125104/15',1796075131795,X'ADA7CA8FED05CC4365CB01FDD6DD487C94DFE4A17DEADC56ACCC7CDB8C4017C4');
+INSERT INTO "events" VALUES(91,15,5,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131811,"charge_id":"ch_c6f0f29f80b0ffe4","intent":"pi_59e6bef262237ddb","attempt":1,"alarm":""}',1,'onceward-1/1796075125104/15',1796075131811,X'1CE8F7ABB3B38D2EF1C0383665C5EDEFD44CDE25BEC26E553EB010CBA3C57601');
+INSERT INTO "events" VALUES(92,16,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131845,"step":"confirm","attempt":1,"generation":0,"key":"aa24346f29fe72ef8d972351d578fd9c","intent":"pi_6da40cc88f3f9e7f","payment_method":"pm_card_mastercard","sent":{"wall":1796075131845,"boottime_ms":14783302,"boot":"3203796880578311881","provider":1796075131837},"not_after_boottime_ms":14863302,"next_action_at":1796075731845}',1,'onceward-1/1796075125104/16',1796075131845,X'90AB96200B3C466248A4204CE97246A5F9154227430A7196B78B742255F8ECF4');
+INSERT INTO "events" VALUES(93,16,5,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131864,"charge_id":"ch_7b5e7aeb0d08e8a2","intent":"pi_6da40cc88f3f9e7f","attempt":1,"alarm":""}',1,'onceward-1/1796075125104/16',1796075131864,X'EDC9F4B95A86DE1B2A7271FA2D042CDADF1C06A84D786BD77A2B4BF0E5C8A1C0');
+INSERT INTO "events" VALUES(94,17,4,'RequestStarted',1,'{"period":"2026-08","purpose":"seats","at":1796075131899,"step":"confirm","attempt":1,"generation":0,"key":"c9ac890f33dbafb3088b5e3cec3ade3b","intent":"pi_32ff706f6702a040","payment_method":"pm_card_visa","sent":{"wall":1796075131899,"boottime_ms":14783356,"boot":"3203796880578311881","provider":1796075131891},"not_after_boottime_ms":14863356,"next_action_at":1796075731899}',1,'onceward-1/1796075125104/17',1796075131899,X'112E29477EAD0515D69AEC959BF5F53DDF8AE8179CBA53245489346D9210090B');
+INSERT INTO "events" VALUES(95,17,5,'BillingCompleted',1,'{"period":"2026-08","purpose":"seats","at":1796075131916,"charge_id":"ch_b214ed264db9cd4b","intent":"pi_32ff706f6702a040","attempt":1,"alarm":""}',1,'onceward-1/1796075125104/17',1796075131916,X'FFF15BC2486D44216251E71CC1964F5B6B17F577AE9E3313DB1A77ED1CEDE285');
+INSERT INTO "events" VALUES(96,18,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131944,"step":"confirm","attempt":1,"generation":0,"key":"7d31403323aa25f7369a2da3c460b5c5","intent":"pi_860478e4b38dadd5","payment_method":"pm_card_visa","sent":{"wall":1796075131944,"boottime_ms":14783401,"boot":"3203796880578311881","provider":1796075131936},"not_after_boottime_ms":14863401,"next_action_at":1796075731944}',1,'onceward-1/1796075125104/18',1796075131944,X'7501D29671F1D24FA6E3F78810FF8F6AF51BAAFF928FD62F1561AC1129EAB4C2');
+INSERT INTO "events" VALUES(97,18,5,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131964,"charge_id":"ch_89e5829edb6bdaf3","intent":"pi_860478e4b38dadd5","attempt":1,"alarm":""}',1,'onceward-1/1796075125104/18',1796075131964,X'8FC787D20AA2A179215E4890659B6FE5536AF989FC575B4AB0EFF0A609411A83');
+INSERT INTO "events" VALUES(98,19,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075131999,"step":"confirm","attempt":1,"generation":0,"key":"617a6effac2b94d5e7f945567f530c18","intent":"pi_573f3d9e016b64cb","payment_method":"pm_card_visa","sent":{"wall":1796075131999,"boottime_ms":14783456,"boot":"3203796880578311881","provider":1796075131991},"not_after_boottime_ms":14863456,"next_action_at":1796075731999}',1,'onceward-1/1796075125104/19',1796075131999,X'872A1CC6A821AF0AFE5857F1E7212A2BB998ED227A98C938F9685378A9ABEAB8');
+INSERT INTO "events" VALUES(99,19,5,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796075132020,"charge_id":"ch_0d9d0623c58a84e8","intent":"pi_573f3d9e016b64cb","attempt":1,"alarm":""}',1,'onceward-1/1796075125104/19',1796075132020,X'AF3FB291717785388AA9CC195453E64361F05CD2079ADB47603D222E60F7FC9A');
+INSERT INTO "events" VALUES(100,20,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075132045,"step":"confirm","attempt":1,"generation":0,"key":"a9e13109e98e8b54971b1ae253e6cd44","intent":"pi_13a2f05831475063","payment_method":"pm_card_visa","sent":{"wall":1796075132045,"boottime_ms":14783502,"boot":"3203796880578311881","provider":1796075132037},"not_after_boottime_ms":14863502,"next_action_at":1796075732045}',1,'onceward-1/1796075125104/20',1796075132045,X'06F1149837F7D7E53065998695B4AEFCDA35C5EB0C35EB052E473555A23C36D5');
+INSERT INTO "events" VALUES(101,20,5,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796075132064,"charge_id":"ch_2f7b6c96ac6db9d8","intent":"pi_13a2f05831475063","attempt":1,"alarm":""}',1,'onceward-1/1796075125104/20',1796075132064,X'261A773CCF8B1B6A923AD9C21393E180C2BE60313CE56CF885139F6C9B819434');
+INSERT INTO "events" VALUES(102,21,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075132099,"step":"confirm","attempt":1,"generation":0,"key":"b4fe5f159a90b1f0a96e5d3e202225c7","intent":"pi_767799193f0fa0bb","payment_method":"pm_card_visa","sent":{"wall":1796075132099,"boottime_ms":14783556,"boot":"3203796880578311881","provider":1796075132091},"not_after_boottime_ms":14863556,"next_action_at":1796075732099}',1,'onceward-1/1796075125104/21',1796075132099,X'BEEE8077C3930911A0F9F9A0ECD50DFB27B0CA5F0FB188D11A0C205978F040DF');
+INSERT INTO "events" VALUES(103,21,5,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796075132120,"charge_id":"ch_3edbb5cdbd46c523","intent":"pi_767799193f0fa0bb","attempt":1,"alarm":""}',1,'onceward-1/1796075125104/21',1796075132120,X'5DDE7E5A94DCEF761BFEA6430CE9DFE8422EE35BD7EDFC89AFC67D765EC1BE85');
+INSERT INTO "events" VALUES(104,1,4,'RunCompleted',1,'{"run":1,"at":1796075132139}',1,'onceward-1/1796075125104/1',1796075132139,X'457DCA1CFDB110F57E4174FEEF9E4148F0A10B03C3776AF1BF905F8E0F0A4334');
+INSERT INTO "events" VALUES(105,22,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796075133445,"amount":{"amount_minor":4990,"currency":"usd"},"payment_method":"pm_1","provider_customer":"cust_http","request_id":"k1","metadata":{},"next_action_at":1796075133445}',1,'onceward-1/1796075125104/22',1796075133445,X'41B28EFCFBA95FEDCF9CCD1573C6D61D54D1D772A37EAB42127B0E21AE7704E8');
+INSERT INTO "events" VALUES(106,22,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796075133445,"step":"create","attempt":1,"generation":0,"key":"e4bb00e70bfe58d00cc05407abbb46a0","intent":"","payment_method":"pm_1","sent":{"wall":1796075133445,"boottime_ms":14784902,"boot":"3203796880578311881","provider":1796075133437},"not_after_boottime_ms":14864902,"next_action_at":1796075733445}',1,'onceward-1/1796075125104/22',1796075133445,X'8FAD97E8F9A964FEE1532BAA8697F5FA96197D3077835A43FF6DD3454FD1DCDF');
+INSERT INTO "events" VALUES(107,22,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796075133465,"intent":"pi_7346a655604e6baa"}',1,'onceward-1/1796075125104/22',1796075133465,X'7DBADCF2661A95506AC6A68A40DAE9ADFF22C047780E603EBE0749CFC8A89607');
+INSERT INTO "events" VALUES(108,22,4,'BillingCapped',1,'{"period":"2026-08","purpose":"subscription","at":1796075133465,"limit_minor":7546,"used_minor":6860}',1,'onceward-1/1796075125104/22',1796075133465,X'1A6752AE7A1B0D4458BFE7D5457FD3843338161921DA43B93AA373FFC80812A4');
+CREATE TABLE marks (
+  scope       TEXT NOT NULL,
+  key         TEXT NOT NULL,
+  fingerprint TEXT NOT NULL,
+  expires_at  INTEGER,
+  PRIMARY KEY (scope, key)
+) STRICT, WITHOUT ROWID;
+INSERT INTO "marks" VALUES('caller/anonymous','k1','99cdbb0ab6f992a4e2619288bd1893c7f1557de02bba6bf7bb078d5586ef2db9',1798667133445);
+CREATE TABLE obligations (
+  period          TEXT NOT NULL,
+  customer        TEXT NOT NULL,
+  purpose         TEXT NOT NULL,
+  status          TEXT NOT NULL,
+  amount_minor    INTEGER NOT NULL,
+  currency        TEXT NOT NULL,
+  charge_id       TEXT NOT NULL,
+  attempt         INTEGER NOT NULL,
+  decline_code    TEXT NOT NULL,
+  reason          TEXT NOT NULL,
+  request_id      TEXT NOT NULL,
+  initiated_at    INTEGER NOT NULL,
+  updated_at      INTEGER NOT NULL,
+  next_action_at  INTEGER,
+  next_attempt_at INTEGER,
+  epoch           INTEGER NOT NULL,
+  PRIMARY KEY (period, customer, purpose),
+  CONSTRAINT somebody_acts_next CHECK (
+    next_action_at IS NOT NULL OR status = 'completed' OR status = 'waived' OR status = 'cancelled'
+    OR status = 'uncollectible' OR status = 'parked' OR status = 'rejected' OR status = 'capped')
+) STRICT, WITHOUT ROWID;
+INSERT INTO "obligations" VALUES('2026-08','atlas+pro.790','subscription','completed',4500,'eur','ch_53e74cca691147c8',1,'','','479d82f191fcce8a1d3300dd94092619',1796075130194,1796075131167,NULL,NULL,1);
+INSERT INTO "obligations" VALUES('2026-08','blue-harbor-912','subscription','completed',4500,'eur','ch_faad764e521b1b0d',1,'','','e8fb8c65ba57b7f25a86ff2ecf578a2a',1796075130196,1796075131267,NULL,NULL,1);
+INSERT INTO "obligations" VALUES('2026-08','cust_10422','seats','completed',4500,'eur','ch_519ffd0ea23d1890',1,'','','75c6ef5f7dddced10e123b3296e99569',1796075130196,1796075131404,NULL,NULL,1);
+INSERT INTO "obligations" VALUES('2026-08','cust_10673','subscription','completed',9900,'krw','ch_4a785fde077524b8',1,'','','ff1d500075287e025cc6b70f586f9db7',1796075130196,1796075131304,NULL,NULL,1);
+INSERT INTO "obligations" VALUES('2026-08','cust_10873','subscription','completed',4500,'eur','ch_4c48da5757aaea5e',1,'','','163f69ba2bff1c85fab34d5d52a79aac',1796075130195,1796075131215,NULL,NULL,1);
+INSERT INTO "obligations" VALUES('2026-08','cust_10973','subscription','completed',2900,'chf','ch_2c964165e2694c4f',1,'','','99ad5b695417b0fcd622e69ee90dcb5d',1796075130196,1796075131456,NULL,NULL,1);
+INSERT INTO "obligations" VALUES('2026-08','cust_http','subscription','capped',4990,'usd','',1,'','limit 7546, used 6860','k1',1796075133445,1796075133465,NULL,NULL,1);
+INSERT INTO "obligations" VALUES('2026-08','delta:us','subscription','completed',990,'usd','ch_3eb674c4639a3f24',1,'','','77b1a85bb6a06592b8b75b5b99c7b69d',1796075130197,1796075131604,NULL,NULL,1);
+INSERT INTO "obligations" VALUES('2026-08','harbor.sg-345','subscription','completed',4500,'aud','ch_0b0f0afed8157e91',1,'','','b23bea485974c2da8e9288de2838b454',1796075130197,1796075131660,NULL,NULL,1);
+INSERT INTO "obligations" VALUES('2026-08','orbit-7','subscription','completed',4500,'eur','ch_c6f0f29f80b0ffe4',1,'','','d3676e0da51a71c2b3b36d89e838f6a8',1796075130197,1796075131811,NULL,NULL,1);
+INSERT INTO "obligations" VALUES('2026-08','org:delta:eu:815','seats','completed',990,'usd','ch_b214ed264db9cd4b',1,'','','cb3fd3b04db0aa9050d07697537f2d0d',1796075130197,1796075131916,NULL,NULL,1);
+INSERT INTO "obligations" VALUES('2026-08','org:delta:eu:840','subscription','completed',14800,'jpy','ch_2d9f96c4ad70558f',1,'','','131ab1d10521a04e2164ec4126fd426a',1796075130196,1796075131504,NULL,NULL,1);
+INSERT INTO "obligations" VALUES('2026-08','org:studio.kyoto:607','subscription','completed',2900,'usd','ch_0d9d0623c58a84e8',1,'','','940c9045594ed51913f68d05b6b3f431',1796075130198,1796075132020,NULL,NULL,1);
+INSERT INTO "obligations" VALUES('2026-08','org:studio.kyoto:886','subscription','completed',900,'eur','ch_cc224e197d572032',1,'','','c9c431185596f267dd0a022911429c64',1796075130197,1796075131716,NULL,NULL,1);
+INSERT INTO "obligations" VALUES('2026-08','pine.ridge','subscription','completed',29900,'sek','ch_89e5829edb6bdaf3',1,'','','b256e663d5f5454542c7ba52dae9480a',1796075130198,1796075131964,NULL,NULL,1);
+INSERT INTO "obligations" VALUES('2026-08','quartz-283','subscription','completed',4500,'eur','ch_94307298f1c4639f',1,'','','557e3fbf12f4ff5c9b9e8c4275309481',1796075130197,1796075131764,NULL,NULL,1);
+INSERT INTO "obligations" VALUES('2026-08','quartz-552','subscription','completed',990,'usd','ch_2f7b6c96ac6db9d8',1,'','','50517b9870993704b2e4d360a86347ea',1796075130198,1796075132064,NULL,NULL,1);
+INSERT INTO "obligations" VALUES('2026-08','sirocco.330','subscription','completed',3900,'gbp','ch_32f4ade305cc5978',1,'','','bfdb962f036d9a51b1b4208597e25cc2',1796075130196,1796075131360,NULL,NULL,1);
+INSERT INTO "obligations" VALUES('2026-08','studio.kyoto-720','subscription','completed',990,'usd','ch_7b5e7aeb0d08e8a2',1,'','','b6266c31dc8a6f7e42506b79a9b7f8a3',1796075130197,1796075131864,NULL,NULL,1);
+INSERT INTO "obligations" VALUES('2026-08','team_harbor.sg_794','subscription','completed',14800,'jpy','ch_3edbb5cdbd46c523',1,'','','3c07e0c3302c8bd0d699f854ab5bd7c7',1796075130198,1796075132120,NULL,NULL,1);
+INSERT INTO "obligations" VALUES('2026-08','team_river.side_505','subscription','completed',8900,'eur','ch_c87a0e1e831167bf',1,'','','1d014b7ee4b1b5031a4f220f66e5f261',1796075130196,1796075131555,NULL,NULL,1);
+CREATE TABLE plan_rows (
+  plan              INTEGER NOT NULL REFERENCES plans (id),
+  customer          TEXT NOT NULL,
+  purpose           TEXT NOT NULL,
+  amount_minor      INTEGER NOT NULL,
+  currency          TEXT NOT NULL,
+  payment_method    TEXT NOT NULL,
+  provider_customer TEXT NOT NULL,
+  anchor            TEXT NOT NULL,
+  skip_reason       TEXT NOT NULL,
+  PRIMARY KEY (plan, customer, purpose)
+) STRICT, WITHOUT ROWID;
+INSERT INTO "plan_rows" VALUES(1,'atlas+pro.790','subscription',4500,'eur','pm_card_visa','cus_86f46f1e6d2515','','');
+INSERT INTO "plan_rows" VALUES(1,'blue-harbor-912','subscription',4500,'eur','pm_card_mastercard','cus_1d1d9a34cb5cde','2026-01-05@Europe/London','');
+INSERT INTO "plan_rows" VALUES(1,'cust_10422','seats',4500,'eur','pm_card_mastercard','cust_10422','','');
+INSERT INTO "plan_rows" VALUES(1,'cust_10673','subscription',9900,'krw','pm_card_visa','cus_cde5b441cba26a','2025-11-30@Asia/Tokyo','');
+INSERT INTO "plan_rows" VALUES(1,'cust_10873','subscription',4500,'eur','pm_card_mastercard','cus_738aa1f8b79dfc','','');
+INSERT INTO "plan_rows" VALUES(1,'cust_10973','subscription',2900,'chf','pm_card_visa','cus_08528ab46791e5','2025-01-01','');
+INSERT INTO "plan_rows" VALUES(1,'delta:us','subscription',990,'usd','pm_card_mastercard','delta:us','2026-02-28@America/New_York','');
+INSERT INTO "plan_rows" VALUES(1,'harbor.sg-345','subscription',4500,'aud','pm_card_mastercard','cus_938780e7ea0454','','');
+INSERT INTO "plan_rows" VALUES(1,'orbit-7','subscription',4500,'eur','pm_card_mastercard','cus_59ed1d046f87d9','2025-01-01','');
+INSERT INTO "plan_rows" VALUES(1,'org:delta:eu:815','seats',990,'usd','pm_card_visa','cus_89ec5c090036ff','','');
+INSERT INTO "plan_rows" VALUES(1,'org:delta:eu:840','subscription',14800,'jpy','pm_card_visa','org:delta:eu:840','2026-01-05@Europe/London','');
+INSERT INTO "plan_rows" VALUES(1,'org:studio.kyoto:607','subscription',2900,'usd','pm_card_visa','cus_7dc9933f859bb7','','');
+INSERT INTO "plan_rows" VALUES(1,'org:studio.kyoto:886','subscription',900,'eur','pm_card_mastercard','cus_a8b231e976a74f','2025-01-01','');
+INSERT INTO "plan_rows" VALUES(1,'pine.ridge','subscription',29900,'sek','pm_card_visa','cus_41939d30970cca','2026-02-28@America/New_York','');
+INSERT INTO "plan_rows" VALUES(1,'quartz-283','subscription',4500,'eur','pm_card_visa','quartz-283','2025-11-30@Asia/Tokyo','');
+INSERT INTO "plan_rows" VALUES(1,'quartz-552','subscription',990,'usd','pm_card_visa','quartz-552','2025-01-01','');
+INSERT INTO "plan_rows" VALUES(1,'sirocco.330','subscription',3900,'gbp','pm_card_visa','cus_85f41abb28abae','2026-01-05@Europe/London','');
+INSERT INTO "plan_rows" VALUES(1,'studio.kyoto-720','subscription',990,'usd','pm_card_mastercard','studio.kyoto-720','','');
+INSERT INTO "plan_rows" VALUES(1,'team_harbor.sg_794','subscription',14800,'jpy','pm_card_visa','cus_32df3f1cb08bc1','','');
+INSERT INTO "plan_rows" VALUES(1,'team_river.side_505','subscription',8900,'eur','pm_card_visa','team_river.side_505','','');
+CREATE TABLE plan_skips (
+  plan        INTEGER NOT NULL REFERENCES plans (id),
+  skip_reason TEXT NOT NULL,
+  customers   INTEGER NOT NULL,
+  PRIMARY KEY (plan, skip_reason)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE plan_totals (
+  plan         INTEGER NOT NULL REFERENCES plans (id),
+  currency     TEXT NOT NULL,
+  amount_minor INTEGER NOT NULL,
+  PRIMARY KEY (plan, currency)
+) STRICT, WITHOUT ROWID;
+INSERT INTO "plan_totals" VALUES(1,'aud',4500);
+INSERT INTO "plan_totals" VALUES(1,'chf',2900);
+INSERT INTO "plan_totals" VALUES(1,'eur',36800);
+INSERT INTO "plan_totals" VALUES(1,'gbp',3900);
+INSERT INTO "plan_totals" VALUES(1,'jpy',29600);
+INSERT INTO "plan_totals" VALUES(1,'krw',9900);
+INSERT INTO "plan_totals" VALUES(1,'sek',29900);
+INSERT INTO "plan_totals" VALUES(1,'usd',6860);
+CREATE TABLE plans (
+  id         INTEGER PRIMARY KEY,
+  hash       TEXT UNIQUE,
+  period     TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  customers  INTEGER NOT NULL,
+  to_bill    INTEGER NOT NULL
+) STRICT;
+INSERT INTO "plans" VALUES(1,'41b2a680ce641af3fd956d2e31cd3c62','2026-08',1796075129133,20,20);
+CREATE TABLE quarantine (
+  persistence_id TEXT PRIMARY KEY,
+  reason         TEXT NOT NULL,
+  since          INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE snapshots (
+  entity         INTEGER PRIMARY KEY REFERENCES entities (id),
+  at             INTEGER NOT NULL,
+  head           BLOB NOT NULL,
+  schema_version INTEGER NOT NULL,
+  payload        TEXT NOT NULL
+) STRICT;
+CREATE TABLE store_state (
+  id               INTEGER PRIMARY KEY CHECK (id = 1),
+  commit_count     INTEGER NOT NULL,
+  last_position    INTEGER NOT NULL,
+  rolling          BLOB NOT NULL CHECK (length(rolling) = 32),
+  obligations      INTEGER NOT NULL,
+  open_obligations INTEGER NOT NULL,
+  marks            INTEGER NOT NULL
+) STRICT;
+INSERT INTO "store_state" VALUES(1,84,108,X'96671BBD01D18224A90AC275406F1FA9018AEA506A73A3F1313B25553A68ADF4',21,1,1);
+CREATE TABLE store_values (
+  name  TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO "store_values" VALUES('account','default');
+INSERT INTO "store_values" VALUES('key_scheme','v1');
+INSERT INTO "store_values" VALUES('mode','test');
+INSERT INTO "store_values" VALUES('namespace','acme-billing');
+INSERT INTO "store_values" VALUES('schema','1');
+INSERT INTO "store_values" VALUES('shards','256');
+INSERT INTO "store_values" VALUES('store_id','62eb66d18ecf46583575ec3e4d8cf3f5');
+CREATE TRIGGER events_are_not_changed BEFORE UPDATE ON events
+BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
+CREATE TRIGGER events_are_not_deleted BEFORE DELETE ON events
+BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
+CREATE TRIGGER obligations_are_not_deleted BEFORE DELETE ON obligations
+BEGIN SELECT RAISE(ABORT, 'obligations are never deleted'); END;
+CREATE INDEX obligations_due
+  ON obligations (next_action_at, period, customer, purpose, epoch, status)
+  WHERE next_action_at IS NOT NULL;
+CREATE VIEW v1_events AS
+SELECT e.position, n.persistence_id, e.sequence_nr, e.manifest, e.version, e.payload, e.epoch,
+       e.writer, strftime('%Y-%m-%dT%H:%M:%fZ', e.at / 1000.0, 'unixepoch') AS at, e.at AS at_ms,
+       lower(hex(e.head)) AS head
+FROM events e JOIN entities n ON n.id = e.entity;
+CREATE VIEW v1_obligations AS
+SELECT customer, period, purpose, status,
+       status NOT IN ('completed', 'waived', 'cancelled', 'uncollectible') AS is_open,
+       amount_minor, currency, charge_id, attempt, decline_code, reason, request_id,
+       strftime('%Y-%m-%dT%H:%M:%fZ', initiated_at / 1000.0, 'unixepoch') AS initiated_at,
+       strftime('%Y-%m-%dT%H:%M:%fZ', updated_at / 1000.0, 'unixepoch') AS updated_at,
+       strftime('%Y-%m-%dT%H:%M:%fZ', next_action_at / 1000.0, 'unixepoch') AS next_action_at,
+       strftime('%Y-%m-%dT%H:%M:%fZ', next_attempt_at / 1000.0, 'unixepoch') AS next_attempt_at
+FROM obligations;
+COMMIT;
