@@ -31,6 +31,7 @@ class CommandLine {
     add_runs();
     add_customers();
     add_journal();
+    add_migrate();
     add_config();
     add_small_verbs();
   }
@@ -217,6 +218,20 @@ class CommandLine {
     }
   }
 
+  void add_migrate() {
+    auto* migrate = group("migrate", "The schema of a stopped store");
+    auto* plan = verb(migrate, "plan", "Show the steps to the newest schema, change nothing",
+                      [this] { return migrate_plan(source_); });
+    auto* up = verb(migrate, "up", "Bring the store to the newest schema, whole or not at all",
+                    [this] { return migrate_up(source_, migrate_); });
+    up->add_flag("--dry-run", migrate_.is_dry_run, "Do all steps, then roll back");
+    up->add_flag("--yes", migrate_.is_confirmed, "Do not ask");
+    for (auto* sub : {plan, up}) {
+      add_config_file(sub)->required();
+      add_json(sub);
+    }
+  }
+
   void add_config() {
     auto* config = group("config", "The configuration");
     auto* check = verb(config, "check", "Read it, check it, start nothing",
@@ -251,6 +266,7 @@ class CommandLine {
   std::string customer_;
   std::string period_;
   std::string persistence_id_;
+  MigrateOptions migrate_;
   std::uint64_t count_ = 20;
 };
 

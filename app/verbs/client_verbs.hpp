@@ -61,6 +61,14 @@ struct SteerOptions {
 /// The last `count` events of the store.
 [[nodiscard]] ExitCode journal_tail(const Source& source, std::uint64_t count);
 
+/// What `migrate up` would do to the store; reads only.
+[[nodiscard]] ExitCode migrate_plan(const Source& source);
+struct MigrateOptions {
+  bool is_dry_run = false;
+  bool is_confirmed = false;
+};
+[[nodiscard]] ExitCode migrate_up(const Source& source, const MigrateOptions& options);
+
 /// Asks the admin listener whether the node is ready: 0, or 7 with the reasons.
 [[nodiscard]] ExitCode healthcheck(const Source& source);
 

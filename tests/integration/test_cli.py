@@ -1,13 +1,16 @@
 """The command line: output, exit codes and messages, with and without a node."""
 
+import contextlib
 import json
 import os
+import pathlib
 import pty
+import shutil
 import signal
 import subprocess
 import unittest
 
-from world import ONCEWARD, PERIOD, World, free_port, onceward
+from world import ONCEWARD, PERIOD, World, call, free_port, onceward
 
 
 def bill_words(customer="cust_1", *more):
@@ -156,6 +159,39 @@ class WithNode(World):
         done = onceward("journal", "verify", "-c", str(self.config))
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertIn("customer/cust_1", done.stdout + done.stderr)
+
+    def test_store_of_an_earlier_release_is_refused_migrated_and_served(self):
+        import sqlite3
+
+        golden = pathlib.Path(__file__).parent.parent / "golden/stores"
+        path = self.write_config(keys__namespace="acme-billing")
+        config = str(path)
+        store = self.directory / "billing.db"
+        with contextlib.closing(sqlite3.connect(store)) as db:
+            db.executescript((golden / "schema_1.sql").read_text())
+        shutil.copy(golden / "schema_1.anchor", f"{store}.anchor")
+
+        refused = onceward("serve", "-c", config)
+        self.assertEqual(refused.returncode, 2, refused.stderr)
+        self.assertIn("onceward migrate up", refused.stderr)
+        plan = onceward("migrate", "plan", "-c", config, "--json")
+        self.assertEqual(plan.returncode, 0, plan.stderr)
+        self.assertEqual(json.loads(plan.stdout)["version"], 1)
+        dry = onceward("migrate", "up", "--dry-run", "-c", config, "--json")
+        self.assertEqual((dry.returncode, json.loads(dry.stdout)["done"]), (0, False))
+        self.assertEqual(onceward("serve", "-c", config).returncode, 2)
+        done = onceward("migrate", "up", "-c", config, "--json")
+        self.assertEqual((done.returncode, json.loads(done.stdout)["done"]), (0, True))
+        self.assertEqual(onceward("migrate", "up", "-c", config).returncode, 0)
+
+        verify = onceward("journal", "verify", "-c", config)
+        self.assertEqual(verify.returncode, 0, verify.stdout + verify.stderr)
+        self.start_node(path)
+        busy = onceward("migrate", "up", "-c", config)
+        self.assertEqual(busy.returncode, 7, busy.stderr)
+        # What was billed by the earlier release is still billed, and not again.
+        status, _, body = call("GET", f"{self.url}/v1/billing/atlas%2Bpro.790/2026-08")
+        self.assertEqual((status, body["status"]), (200, "completed"))
 
     def test_verbs_on_a_store_that_is_not_there(self):
         config = str(self.write_config())
