@@ -78,8 +78,9 @@ class SqliteMigrationTest : public ::testing::Test {
 TEST_F(SqliteMigrationTest, AnOlderStoreIsRefusedWithTheCommandThatHelps) {
   const std::string path = golden();
   const std::string before = text_of(path);
-  for (const auto& error : {SqliteJournal::open(options(path)).error(),
-                            open_read_only(path).error(), verify_store(path, nullptr).error()}) {
+  for (const auto& error :
+       {SqliteJournal::open(options(path)).error(), open_read_only({path}).error(),
+        verify_store({path}, nullptr).error()}) {
     EXPECT_EQ(error.code, ErrorCode::store_mismatch);
     EXPECT_NE(error.context.find("onceward migrate up"), std::string::npos) << error.context;
   }
@@ -114,7 +115,7 @@ TEST_F(SqliteMigrationTest, KeepsEverythingAndEndsWhereANewStoreBegins) {
   EXPECT_EQ(value_of(path, "SELECT group_concat(status) FROM obligations"), rows);
   const auto opened = SqliteJournal::open(options(path));
   ASSERT_TRUE(opened.has_value()) << opened.error().context;
-  const auto findings = verify_store(path, nullptr);
+  const auto findings = verify_store({path}, nullptr);
   ASSERT_TRUE(findings.has_value());
   EXPECT_TRUE(findings->empty()) << findings->front().where << ": " << findings->front().what;
 
