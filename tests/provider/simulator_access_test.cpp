@@ -73,6 +73,12 @@ TEST_F(SimulatorApiKeys, RestrictedKeysMayDoWhatTheyWereGiven) {
       400);
 }
 
+TEST_F(SimulatorApiKeys, AreRegisteredUpToABound) {
+  for (int nr = 0; nr < 1000; ++nr) put(R"({"key":"rk_test_)" + std::to_string(nr) + R"("})");
+  EXPECT_EQ(client.control("POST", "/_sim/api_keys", R"({"key":"rk_test_more"})").status(), 400);
+  EXPECT_EQ(ask("GET", "/v1/charges", "rk_test_999").status(), 403);  // was given nothing
+}
+
 TEST_F(SimulatorApiKeys, ExpireByTheProvidersClock) {
   put(R"({"key":"sk_test_short1234","expires_in_s":60})");
   EXPECT_EQ(ask("GET", "/v1/charges", "sk_test_short1234").status(), 200);

@@ -98,6 +98,13 @@ TEST(SimulatorSearch, SaysWhatIsWrongWithAQuery) {
   EXPECT_EQ(client.get("/v1/charges/search").status(), 400);
 }
 
+TEST(SimulatorSearch, TakesTenClausesAndNoMore) {
+  std::string query = "amount>0";
+  for (int nr = 1; nr < 10; ++nr) query += " AND amount>0";
+  EXPECT_TRUE(parse_search_query(query).has_value());
+  EXPECT_FALSE(parse_search_query(query + " AND amount>0").has_value());
+}
+
 TEST(SimulatorSearch, EvaluatesClauses) {
   const auto value = [](const SearchClause& clause) -> std::optional<std::string> {
     if (clause.field == "amount") return "100";
