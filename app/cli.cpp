@@ -32,6 +32,7 @@ class CommandLine {
     add_customers();
     add_journal();
     add_migrate();
+    add_copies();
     add_config();
     add_small_verbs();
   }
@@ -232,6 +233,18 @@ class CommandLine {
     }
   }
 
+  void add_copies() {
+    auto* copy = verb(&app_, "backup", "Copy the store, live or stopped, into a new file, verified",
+                      [this] { return backup(source_, file_); });
+    auto* back = verb(&app_, "restore", "Put a backup in the place of a store that is gone",
+                      [this] { return restore(source_, file_); });
+    for (auto* sub : {copy, back}) {
+      sub->add_option("file", file_, "The backup")->required();
+      add_config_file(sub)->required();
+      add_json(sub);
+    }
+  }
+
   void add_config() {
     auto* config = group("config", "The configuration");
     auto* check = verb(config, "check", "Read it, check it, start nothing",
@@ -267,6 +280,7 @@ class CommandLine {
   std::string period_;
   std::string persistence_id_;
   MigrateOptions migrate_;
+  std::string file_;
   std::uint64_t count_ = 20;
 };
 

@@ -69,6 +69,11 @@ struct MigrateOptions {
 };
 [[nodiscard]] ExitCode migrate_up(const Source& source, const MigrateOptions& options);
 
+/// Copies the configured store, live or stopped, into a new file.
+[[nodiscard]] ExitCode backup(const Source& source, const std::string& file);
+/// Puts a backup in the place of the configured store, which must not be there any more.
+[[nodiscard]] ExitCode restore(const Source& source, const std::string& file);
+
 /// Asks the admin listener whether the node is ready: 0, or 7 with the reasons.
 [[nodiscard]] ExitCode healthcheck(const Source& source);
 

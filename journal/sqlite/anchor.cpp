@@ -99,15 +99,6 @@ std::optional<Anchor> parse(std::string_view text) {
   return Anchor{std::string(*store_id), *commit_count, *last_position, *rolling};
 }
 
-std::string to_text(const Anchor& anchor) {
-  std::string text(first_line);
-  text += "store " + anchor.store_id + "\n";
-  text += "commits " + std::to_string(anchor.commit_count) + "\n";
-  text += "position " + std::to_string(anchor.last_position) + "\n";
-  text += "rolling " + to_hex(anchor.rolling) + "\n";
-  return text;
-}
-
 /// The anchor as a file beside the database.
 class FileAnchorPlace final : public AnchorPlace {
  public:
@@ -133,6 +124,15 @@ class FileAnchorPlace final : public AnchorPlace {
 };
 
 }  // namespace
+
+std::string to_text(const Anchor& anchor) {
+  std::string text(first_line);
+  text += "store " + anchor.store_id + "\n";
+  text += "commits " + std::to_string(anchor.commit_count) + "\n";
+  text += "position " + std::to_string(anchor.last_position) + "\n";
+  text += "rolling " + to_hex(anchor.rolling) + "\n";
+  return text;
+}
 
 Result<std::optional<Anchor>> read_anchor(const StoreFiles& files) {
   FileAnchorPlace beside;

@@ -21,6 +21,8 @@ struct Anchor {
   friend bool operator==(const Anchor&, const Anchor&) = default;
 };
 
+[[nodiscard]] std::string to_text(const Anchor& anchor);
+
 /// Absent if none was ever written; store_restored if it cannot be read as an anchor.
 [[nodiscard]] Result<std::optional<Anchor>> read_anchor(const StoreFiles& files);
 

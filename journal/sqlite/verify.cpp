@@ -11,6 +11,7 @@
 #include "journal/sqlite/connecting.hpp"
 #include "journal/sqlite/query.hpp"
 #include "journal/sqlite/row_columns.hpp"
+#include "journal/sqlite/verify_schema.hpp"
 
 namespace onceward::journal {
 namespace sqlite {
@@ -45,6 +46,12 @@ constexpr std::array questions = {
              "open_obligations <> (SELECT count(*) FROM obligations WHERE status NOT IN "
              "('completed', 'waived', 'cancelled', 'uncollectible'))",
              "its counts of obligations or marks are wrong"},
+    Question{
+        "SELECT 'epochs' WHERE (SELECT min(shard) <> 0 OR max(shard) <> count(*) - 1 FROM epochs)",
+        "a shard has no epoch, or one that does not exist has one"},
+    Question{"SELECT 'obligation of customer ' || customer || ', period ' || period FROM "
+             "obligations WHERE epoch NOT BETWEEN 1 AND (SELECT max(epoch) FROM epochs)",
+             "its epoch was never taken"},
     Question{"SELECT 'commit ' || commit_count FROM commits WHERE commit_count > "
              "(SELECT commit_count FROM store_state)",
              "it lies beyond the store's commit counter"},
@@ -253,14 +260,10 @@ void Verifier::check_rows() {
     return Go::on;
   };
   expect_read(for_each_row(connection_, all_rows_sql, check_one), "obligations");
-  expect_read(for_each_row(connection_, "SELECT " + std::string(refund_columns) + " FROM refunds r",
-                           [&](const SqliteStatement& statement) -> Result<Go> {
-                             if (const auto row = read_refund(statement); !row.has_value()) {
-                               add("refunds", row.error().context);
-                             }
-                             return Go::on;
-                           }),
-              "refunds");
+  const auto report = [this](std::string name) {
+    add("schema", name + " is missing or is not as this program creates it");
+  };
+  expect_read(find_changed_schema(connection_, report), "schema");
   for (const Question& question : questions) {
     expect_read(for_each_row(connection_, question.sql,
                              [&](const SqliteStatement& row) -> Result<Go> {

@@ -169,6 +169,16 @@ TEST_F(SqliteVerifyTest, FindsChangedBookkeeping) {
   expect_found("UPDATE epochs SET epoch = 0", "an epoch that was never taken");
   expect_found("INSERT INTO commits VALUES (100, 50, zeroblob(32))", "commit 100");
 }
+TEST_F(SqliteVerifyTest, FindsAChangedSchema) {
+  expect_found("SELECT 1", "schema: trigger events_are_not_changed is missing");
+  expect_found("DROP INDEX obligations_due", "schema: index obligations_due is missing");
+  expect_found("CREATE INDEX obligations_due ON obligations (next_action_at)",
+               "schema: index obligations_due");
+}
+TEST_F(SqliteVerifyTest, FindsEpochsThatWereNeverTaken) {
+  expect_found("UPDATE obligations SET epoch = 99 WHERE customer = 'a'", "customer a");
+  expect_found("UPDATE epochs SET shard = 77 WHERE shard = 3", "a shard has no epoch");
+}
 TEST_F(SqliteVerifyTest, FindsRowsThatAreNoRows) {
   expect_found("UPDATE obligations SET status = 'paid' WHERE customer = 'a'", "customer a");
   expect_found("UPDATE obligations SET currency = 'xx' WHERE customer = 'b'", "customer b");
