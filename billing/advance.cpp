@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include <onceward/billing/resume_table.hpp>
+#include "billing/hints.hpp"
+#include "billing/refunds.hpp"
 #include "billing/requests.hpp"
 
 namespace onceward::billing {
@@ -22,7 +24,8 @@ bool in_flight(const Draft& draft, const RequestState& request) {
          draft.context().in_flight(look_up_key(request.key));
 }
 
-// When no request of ours can be running at the provider any more, on the clock that still counts.
+}  // namespace
+
 Timestamp quiet_at(const Draft& draft, const RequestState& request) {
   const BillingPolicy& policy = draft.policy();
   const Now& now = draft.context().now;
@@ -41,7 +44,7 @@ bool is_quiet(const Draft& draft, const RequestState& request) {
   return quiet_at(draft, request) <= draft.now();
 }
 
-ResumeFacts facts_of(const Draft& draft, const RequestState& request) {
+ResumeFacts resume_facts(const Draft& draft, const RequestState& request) {
   const RequestAge age = age_of(request.first_sent, draft.context().now);
   ResumeFacts facts;
   facts.step = request.step;
@@ -59,8 +62,10 @@ ResumeFacts facts_of(const Draft& draft, const RequestState& request) {
   return facts;
 }
 
+namespace {
+
 void resume_request(Draft& draft, const RequestState& request) {
-  switch (resume_action(facts_of(draft, request))) {
+  switch (resume_action(resume_facts(draft, request))) {
     case ResumeAction::send_same_key:
       return start_request(draft, request.step, request.generation);
     case ResumeAction::send_next_generation: {
@@ -101,7 +106,9 @@ bool request_is_quiet(const Draft& draft) {
   return !request || is_quiet(draft, *request);
 }
 
-void advance(Draft& draft) {
+namespace {
+
+void advance_charge(Draft& draft) {
   const ObligationState& ob = draft.obligation();
   if (!is_open(ob.status) && !ob.look_up_owed) return;
   const bool open_request = ob.request && ob.request->open;
@@ -139,6 +146,15 @@ void advance(Draft& draft) {
     case ObligationStatus::uncollectible:
       return;
   }
+}
+
+}  // namespace
+
+void advance(Draft& draft) {
+  if (draft.is_broken()) return;
+  if (advance_hinted(draft)) return;
+  advance_charge(draft);
+  if (!draft.calls() && !draft.wants_permit()) advance_refunds(draft);
 }
 
 }  // namespace onceward::billing

@@ -6,8 +6,10 @@
 
 #include <onceward/provider/classification.hpp>
 
+#include "billing/hints.hpp"
 #include "billing/look_ups.hpp"
 #include "billing/outcomes.hpp"
+#include "billing/refunds.hpp"
 
 namespace onceward::billing {
 
@@ -176,10 +178,13 @@ Decided on_stale(const BillingPolicy& policy, const BillingState& state,
     if (answer.observation != Observation::object || object.status != "succeeded") continue;
     for (const auto& [of, obligation] : state.obligations) {
       Draft draft(policy, state, context, of);
-      if (obligation.status == ObligationStatus::completed || !is_ours(draft, object) ||
-          !has_our_money(draft, object)) {
-        continue;
+      if (object.object == "refund" || !is_ours(draft, object)) continue;
+      if (obligation.status == ObligationStatus::completed) {
+        if (is_what_was_charged(obligation, object)) continue;
+        unexpected_payment(draft, object, "duplicate_payment");
+        return draft.finish();
       }
+      if (!has_our_money(draft, object)) continue;
       complete(draft, object, "");
       return draft.finish();
     }
@@ -187,11 +192,48 @@ Decided on_stale(const BillingPolicy& policy, const BillingState& state,
   return {};
 }
 
+// Refunds and hinted objects are told by keys of their own. False: the answer is about neither.
+bool is_side_answer(const ObligationState& obligation, const PeriodPurpose& of,
+                    const ExternalAnswer& answer, Draft& draft) {
+  if (answer.key == refund_list_key(of)) {
+    on_refund_list(draft, answer);
+    return true;
+  }
+  for (const RefundState& refund : obligation.refunds) {
+    if (!refund.request || refund.request->key != answer.key) continue;
+    on_refund_answer(draft, refund.number, answer);
+    return true;
+  }
+  for (const auto& [object, hinted] : obligation.hinted) {
+    if (answer.key != hinted_key(of, object)) continue;
+    on_hinted_object(draft, std::string(object), answer);
+    return true;
+  }
+  return false;
+}
+
+std::optional<Decided> decide_side_answer(const BillingPolicy& policy, const BillingState& state,
+                                          const ExternalAnswer& answer, const Context& context) {
+  for (const auto& [of, obligation] : state.obligations) {
+    if (obligation.refunds.empty() && obligation.hinted.empty() && !obligation.refunds_due) {
+      continue;
+    }
+    Draft draft(policy, state, context, of);
+    if (!is_side_answer(obligation, of, answer, draft)) continue;
+    advance(draft);
+    return draft.finish();
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 BillingEntity::Decided BillingEntity::decide_answer(const State& state,
                                                     const ExternalAnswer& answer,
                                                     const Context& context) const {
+  if (auto decided = decide_side_answer(policy_, state, answer, context)) {
+    return std::move(*decided);
+  }
   PeriodPurpose of;
   const ObligationState* obligation = find_by_key(policy_, state, answer.key, of);
   if (obligation == nullptr) return on_stale(policy_, state, answer, context);

@@ -2,7 +2,6 @@
 #include <onceward/billing/billing_entity.hpp>
 
 #include <algorithm>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -33,16 +32,7 @@ BillingEntity::Decided BillingEntity::decide(const State& state, const Command& 
     return decide_command(policy_, state, of_the_clock, context);
   }
   return std::visit(
-      [&](const auto& typed) {
-        using Typed = std::remove_cvref_t<decltype(typed)>;
-        if constexpr (std::is_same_v<Typed, ProviderHint> ||
-                      std::is_same_v<Typed, RefundObligation>) {
-          return answer_only(Refused{"hints and refunds are not served yet"});
-        } else {
-          return decide_command(policy_, state, typed, context);
-        }
-      },
-      command);
+      [&](const auto& typed) { return decide_command(policy_, state, typed, context); }, command);
 }
 
 BillingEntity::Decided answer_only(BillingReply reply) {
@@ -56,8 +46,10 @@ BillingEntity::Decided BillingEntity::resume(const State& state, const Context& 
   // Oldest alarm first; the first obligation that owes something now gets the call.
   std::vector<std::pair<Timestamp, const PeriodPurpose*>> open;
   for (const auto& [of, obligation] : state.obligations) {
-    if (!is_open(obligation.status) && !obligation.look_up_owed) continue;
-    open.emplace_back(obligation.next_action_at.value_or(Timestamp{}), &of);
+    const auto side_at = side_action_at(obligation);
+    if (!is_open(obligation.status) && !obligation.look_up_owed && !side_at) continue;
+    const Timestamp own_at = obligation.next_action_at.value_or(Timestamp{});
+    open.emplace_back(side_at && !is_open(obligation.status) ? *side_at : own_at, &of);
   }
   std::sort(open.begin(), open.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first < b.first : *a.second < *b.second;
@@ -80,8 +72,9 @@ Result<Unit> BillingEntity::evolve(State& state, const Event& event) const {
 
 std::optional<BillingReply> BillingEntity::answer_waiter(const State& state,
                                                          const Command& command) const {
-  const auto* bill = std::get_if<BillCustomer>(&command);
-  return bill == nullptr ? std::nullopt : reply_to_waiter(state, *bill);
+  if (const auto* bill = std::get_if<BillCustomer>(&command)) return reply_to_waiter(state, *bill);
+  const auto* refund = std::get_if<RefundObligation>(&command);
+  return refund == nullptr ? std::nullopt : reply_to_waiter(state, *refund);
 }
 
 BillingReply BillingEntity::turn_down(const Command&, Turndown why) const {

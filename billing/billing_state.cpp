@@ -35,6 +35,13 @@ Result<Unit> initiate(BillingState& state, const BillingInitiated& e) {
   return ok();
 }
 
+// A dispute is shown beside whatever else is to be said.
+std::string shown_reason(const ObligationState& obligation) {
+  if (obligation.dispute.empty()) return obligation.reason;
+  std::string shown = obligation.reason.empty() ? "" : obligation.reason + "; ";
+  return shown + "disputed " + obligation.dispute + " (" + obligation.dispute_type + ")";
+}
+
 }  // namespace
 
 // A cut body or a hop's error may go away; a saved error, parameters that never match and a request
@@ -73,11 +80,15 @@ ObligationRow row_of(const CustomerId& customer, const PeriodPurpose& of,
   row.charge_id = obligation.charge_id;
   row.attempt = obligation.request ? obligation.request->attempt : 0;
   row.decline_code = obligation.decline_code;
-  row.reason = obligation.reason;
+  row.reason = shown_reason(obligation);
   row.request_id = obligation.request_id;
   row.initiated_at = obligation.initiated_at;
   row.updated_at = obligation.updated_at;
   row.next_action_at = obligation.next_action_at;
+  const auto side_at = side_action_at(obligation);
+  if (side_at && (!row.next_action_at || *side_at < *row.next_action_at)) {
+    row.next_action_at = side_at;
+  }
   row.next_attempt_at = obligation.next_attempt_at;
   return row;
 }

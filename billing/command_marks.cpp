@@ -50,6 +50,20 @@ Mark mark_of(const SetPaymentMethod& command, const RequestId& request_id) {
                                                    command.payment_method.value()};
   return command_mark("payment_method", request_id, payload);
 }
+Mark mark_of(const RefundObligation& command, const RequestId& request_id) {
+  // Everything that is left is another wish than the same sum by its number.
+  const std::string amount =
+      command.amount_minor ? std::to_string(*command.amount_minor) : std::string("all");
+  return mark_about("refund", request_id, command.key, amount);
+}
+Mark mark_of(const ResolveRefund& command, const RequestId& request_id) {
+  const std::string what =
+      std::to_string(command.number) + "/" + std::to_string(static_cast<int>(command.verdict));
+  return mark_about("resolve_refund", request_id, command.key, what, command.refund_id);
+}
+Mark mark_of(const AcknowledgeAlarm& command, const RequestId& request_id) {
+  return mark_about("acknowledge", request_id, command.key);
+}
 Mark mark_of(const ResolveObligation& command, const RequestId& request_id) {
   return mark_about("resolve", request_id, command.key, to_text(command.resolution),
                     command.reference);

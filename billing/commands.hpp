@@ -28,10 +28,30 @@ namespace onceward::billing {
                                                     const ResolveObligation& command,
                                                     const Context& context);
 
+[[nodiscard]] BillingEntity::Decided decide_command(const BillingPolicy& policy,
+                                                    const BillingState& state,
+                                                    const ProviderHint& command,
+                                                    const Context& context);
+[[nodiscard]] BillingEntity::Decided decide_command(const BillingPolicy& policy,
+                                                    const BillingState& state,
+                                                    const RefundObligation& command,
+                                                    const Context& context);
+
+[[nodiscard]] BillingEntity::Decided decide_command(const BillingPolicy& policy,
+                                                    const BillingState& state,
+                                                    const ResolveRefund& command,
+                                                    const Context& context);
+[[nodiscard]] BillingEntity::Decided decide_command(const BillingPolicy& policy,
+                                                    const BillingState& state,
+                                                    const AcknowledgeAlarm& command,
+                                                    const Context& context);
+
 /// The reply that a waiting command is due in this state; absent: it goes on waiting, and commands
 /// that never wait get none.
 [[nodiscard]] std::optional<BillingReply> reply_to_waiter(const BillingState& state,
                                                           const BillCustomer& command);
+[[nodiscard]] std::optional<BillingReply> reply_to_waiter(const BillingState& state,
+                                                          const RefundObligation& command);
 
 /// Statuses in which no automatic step will soon change the answer to a caller.
 [[nodiscard]] bool is_settled(ObligationStatus status) noexcept;

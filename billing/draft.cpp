@@ -53,8 +53,19 @@ BillingEntity::Decided Draft::finish() {
   }
   if (!decided_.events.empty()) {
     decided_.rows.push_back({existed_ ? RowWrite::Kind::update : RowWrite::Kind::claim, row()});
+    add_changed_refunds();
   }
   return std::move(decided_);
+}
+
+void Draft::add_changed_refunds() {
+  const auto before = state_.obligations.find(of_);
+  const auto& refunds = obligation().refunds;
+  for (std::size_t i = 0; i < refunds.size(); ++i) {
+    const bool existed = before != state_.obligations.end() && i < before->second.refunds.size();
+    if (existed && before->second.refunds[i] == refunds[i]) continue;
+    decided_.refunds.push_back(refund_row_of(key(), refunds[i]));
+  }
 }
 
 std::chrono::milliseconds back_off(const IdempotencyKey& key, std::uint32_t sends) {

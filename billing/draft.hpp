@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include <onceward/billing/billing_entity.hpp>
+#include <onceward/billing/resume_table.hpp>
 
 namespace onceward::billing {
 
@@ -37,12 +38,16 @@ class Draft {
   [[nodiscard]] const BillingPolicy& policy() const { return policy_; }
   [[nodiscard]] Timestamp now() const { return context_.now.wall; }
   [[nodiscard]] bool calls() const { return !decided_.effects.empty(); }
+  [[nodiscard]] bool wants_permit() const { return decided_.wants_permit; }
+  [[nodiscard]] bool is_broken() const { return broken_.has_value(); }
 
   /// The decision, with the row write that its events imply; a quarantine if an event did not fit
   /// the state (an answer that contradicts the history must not take the node down).
   [[nodiscard]] BillingEntity::Decided finish();
 
  private:
+  void add_changed_refunds();
+
   const BillingPolicy& policy_;
   const BillingState& state_;
   const Context& context_;
@@ -59,6 +64,20 @@ void advance(Draft& draft);
 
 /// Whether no request of this obligation can still be running at the provider.
 [[nodiscard]] bool request_is_quiet(const Draft& draft);
+
+/// When no send of this request can be running at the provider any more, on the clock that still
+/// counts; and whether that is so now.
+[[nodiscard]] Timestamp quiet_at(const Draft& draft, const RequestState& request);
+[[nodiscard]] bool is_quiet(const Draft& draft, const RequestState& request);
+
+/// What the resume table looks at of this request.
+[[nodiscard]] ResumeFacts resume_facts(const Draft& draft, const RequestState& request);
+
+/// When refunds and hints of the obligation want to be looked at; absent: not at all.
+[[nodiscard]] std::optional<Timestamp> side_action_at(const ObligationState& obligation);
+
+/// The provider's word for a refund of what was given back already.
+inline constexpr std::string_view already_refunded_code = "charge_already_refunded";
 
 /// Whether the same key would only bring the same useless answer again after this observation.
 [[nodiscard]] bool spends_key(std::string_view observation);

@@ -38,6 +38,19 @@ class Fold {
     return close(ObligationStatus::waived, e.reason);
   }
   std::string operator()(const OperatorActed& e);
+  std::string operator()(const RefundRequested& e);
+  std::string operator()(const RefundPending& e);
+  std::string operator()(const RefundCompleted& e);
+  std::string operator()(const RefundFailed& e);
+  std::string operator()(const RefundParked& e);
+  std::string operator()(const RefundLookUpOwed& e);
+  std::string operator()(const RefundsListed& e);
+  std::string operator()(const OutsideRefundFound& e);
+  std::string operator()(const ObjectHinted& e);
+  std::string operator()(const HintedObjectRead& e);
+  std::string operator()(const UnexpectedPaymentFound& e);
+  std::string operator()(const DisputeRecorded& e);
+  std::string operator()(const AlarmAcknowledged& e);
   std::string operator()(const EarlierSystemChecked& e) {
     if (ob_.request) return "checked for an older system's charge after a send";
     ob_.look_up_owed = false;
@@ -47,6 +60,11 @@ class Fold {
   }
 
  private:
+  [[nodiscard]] RefundState* refund(std::uint32_t number);
+  [[nodiscard]] RefundState* refund_of(const IdempotencyKey& key);
+  std::string refund_started(const RequestStarted& e);
+  std::string refund_rejected(RefundState& refund, const RequestRejected& e);
+  std::string refund_unknown(RefundState& refund, const OutcomeUnknown& e);
   std::string close(ObligationStatus status, const std::string& reason);
   void close_request() {
     if (ob_.request) ob_.request->open = false;

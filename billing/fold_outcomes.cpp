@@ -26,7 +26,9 @@ std::string Fold::operator()(const BillingCompleted& e) {
   if (e.charge_id.empty()) return "completed without charge id";
   ob_.status = ObligationStatus::completed;
   ob_.charge_id = e.charge_id;
-  if (!e.intent.empty()) ob_.intent = e.intent;
+  // Paid by another intent: our own stays known, it could still be paid as well.
+  if (ob_.intent.empty()) ob_.intent = e.intent;
+  ob_.paid_intent = e.intent;
   ob_.reason = e.alarm;
   ob_.look_up_owed = false;
   ob_.next_action_at.reset();

@@ -8,6 +8,7 @@
 namespace onceward::billing {
 
 std::string Fold::operator()(const RequestStarted& e) {
+  if (e.step == Step::refund) return refund_started(e);
   if (!is_open(ob_.status)) return "request started for a closed obligation";
   if (e.attempt != ob_.attempt) return "request of another attempt";
   if (e.generation < ob_.generation) return "generation went back";
@@ -104,6 +105,7 @@ std::string Fold::operator()(const PaymentIntentCanceled& e) {
 }
 
 std::string Fold::operator()(const RequestRejected& e) {
+  if (RefundState* refund = refund_of(e.key)) return refund_rejected(*refund, e);
   if (!ob_.request || ob_.request->key != e.key) return "rejection of an unknown request";
   auto& request = *ob_.request;
   if (!request.open) return "rejection of a resolved request";
@@ -126,6 +128,7 @@ std::string Fold::operator()(const RequestRejected& e) {
 }
 
 std::string Fold::operator()(const OutcomeUnknown& e) {
+  if (RefundState* refund = refund_of(e.key)) return refund_unknown(*refund, e);
   if (!ob_.request || ob_.request->key != e.key) return "unknown outcome of an unknown request";
   if (!is_open(ob_.status)) return "unknown outcome of a closed obligation";
   auto& request = *ob_.request;

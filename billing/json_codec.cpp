@@ -12,6 +12,7 @@
 #include "billing/json_writer.hpp"
 #include "billing/operator_event_members.hpp"
 #include "billing/outcome_event_members.hpp"
+#include "billing/refund_event_members.hpp"
 #include "billing/request_event_members.hpp"
 
 namespace onceward::billing {
@@ -20,11 +21,14 @@ namespace {
 
 // Stored names; order as in the variant. Names and versions are permanent.
 constexpr std::array<std::string_view, std::variant_size_v<BillingEvent>> names = {
-    "BillingInitiated",     "RequestStarted",        "LookUpOwed",       "CancelRequested",
-    "PaymentIntentCreated", "PaymentIntentCanceled", "AttemptDeclined",  "RequestRejected",
-    "OutcomeUnknown",       "BillingPending",        "BillingCompleted", "BillingUncollectible",
-    "BillingParked",        "BillingCapped",         "BillingCancelled", "PeriodWaived",
-    "OperatorActed",        "EarlierSystemChecked",  "LookUpAnswered"};
+    "BillingInitiated",     "RequestStarted",         "LookUpOwed",         "CancelRequested",
+    "PaymentIntentCreated", "PaymentIntentCanceled",  "AttemptDeclined",    "RequestRejected",
+    "OutcomeUnknown",       "BillingPending",         "BillingCompleted",   "BillingUncollectible",
+    "BillingParked",        "BillingCapped",          "BillingCancelled",   "PeriodWaived",
+    "OperatorActed",        "EarlierSystemChecked",   "LookUpAnswered",     "RefundRequested",
+    "RefundPending",        "RefundCompleted",        "RefundFailed",       "RefundParked",
+    "RefundLookUpOwed",     "RefundsListed",          "OutsideRefundFound", "ObjectHinted",
+    "HintedObjectRead",     "UnexpectedPaymentFound", "DisputeRecorded",    "AlarmAcknowledged"};
 constexpr std::uint32_t version = 1;
 
 EncodedEvent encode(const BillingEvent& event) {

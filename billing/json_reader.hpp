@@ -82,6 +82,10 @@ class JsonReader {
     }
     return false;
   }
+  static bool read(const Value& json, HintedKind& kind) {
+    std::string text;
+    return read(json, text) && take(parse_hinted_kind(text), kind);
+  }
   static bool read(const Value& json, LookedUp& looked) {
     return read_name(json, looked_up_names, looked);
   }

@@ -44,6 +44,7 @@ class JsonWriter {
   void write(const BillingPeriod& period) { write_text(period.text()); }
   void write(Timestamp at) { write(at.ms); }
   void write(Step step) { write_text(to_text(step)); }
+  void write(HintedKind kind) { write_text(to_text(kind)); }
   void write(LookedUp looked) { write_text(looked_up_names[static_cast<std::size_t>(looked)]); }
   void write(BillingPending::Kind kind) {
     write_text(pending_names[static_cast<std::size_t>(kind)]);

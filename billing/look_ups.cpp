@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "billing/hints.hpp"
 #include "billing/outcomes.hpp"
 
 namespace onceward::billing {
@@ -136,9 +137,13 @@ void on_look_up_of_resolved(Draft& draft, const ExternalAnswer& answer) {
   const bool told = observed(draft, answer) == Observation::object;
   const auto ours = told ? ours_among(draft, answer) : std::vector<const ProviderObject*>{};
   for (const ProviderObject* object : ours) {
-    if (object->status != "succeeded" || !has_our_money(draft, *object)) continue;
-    if (draft.obligation().status == ObligationStatus::completed) break;
-    return complete(draft, *object, "");
+    if (object->status != "succeeded") continue;
+    if (draft.obligation().status == ObligationStatus::completed) {
+      if (is_what_was_charged(draft.obligation(), *object)) continue;
+      unexpected_payment(draft, *object, "duplicate_payment");
+    } else if (has_our_money(draft, *object)) {
+      return complete(draft, *object, "");
+    }
   }
   const ObligationState& ob = draft.obligation();
   if (!ob.look_up_owed) return;

@@ -31,6 +31,8 @@ class Verifier {
   Result<std::vector<PersistenceId>> customers();
   void fold_batch(std::span<const PersistenceId> ids);
   void compare_rows(const billing::BillingState& state);
+  void compare_refunds(const billing::BillingState& state);
+  Result<Unit> count_refunds();
   void add_to_buckets(const billing::BillingState& state);
   Result<Unit> compare_caps();
   void differ(std::string where, std::string what);
@@ -91,6 +93,7 @@ void Verifier::fold_batch(std::span<const PersistenceId> ids) {
       continue;
     }
     compare_rows(states[id]);
+    compare_refunds(states[id]);
     add_to_buckets(states[id]);
   }
   if (progress_) progress_(report_.entities);
@@ -118,6 +121,56 @@ void Verifier::compare_rows(const billing::BillingState& state) {
     stored.erase(found);
   }
   for (const auto& [key, row] : stored) differ(to_display(key), "row without events");
+}
+
+void Verifier::compare_refunds(const billing::BillingState& state) {
+  auto rows = reader_.refunds_of(state.customer);
+  if (!rows) return differ(state.customer.value(), rows.error().context);
+  report_.refunds += rows->size();
+  std::map<std::pair<ObligationKey, std::uint32_t>, RefundRow> stored;
+  for (auto& row : *rows) stored.emplace(std::pair(row.obligation, row.number), std::move(row));
+  for (const auto& [of, obligation] : state.obligations) {
+    const ObligationKey key{state.customer, of.period, of.purpose};
+    for (const auto& refund : obligation.refunds) {
+      const RefundRow expected = refund_row_of(key, refund);
+      const std::string where = to_display(key) + " refund " + std::to_string(refund.number);
+      const auto found = stored.find({key, refund.number});
+      if (found == stored.end()) {
+        differ(where, "its row is missing");
+        continue;
+      }
+      if (found->second != expected) {
+        differ(where, "row says " + std::string(to_text(found->second.status)) + " " +
+                          to_display(found->second.amount) + ", the events say " +
+                          std::string(to_text(expected.status)) + " " +
+                          to_display(expected.amount));
+      }
+      stored.erase(found);
+    }
+  }
+  for (const auto& [key, row] : stored) {
+    differ(to_display(key.first) + " refund " + std::to_string(key.second), "row without events");
+  }
+}
+
+// Rows of customers that have no history at all.
+Result<Unit> Verifier::count_refunds() {
+  std::uint64_t rows = 0;
+  journal::RefundQuery query;
+  query.limit = batch_max;
+  for (;;) {
+    auto page = reader_.refunds(query);
+    if (!page) return Unexpected{std::move(page).error()};
+    rows += page->size();
+    if (page->size() < batch_max) break;
+    query.after = page->back().obligation;
+    query.after_number = page->back().number;
+  }
+  if (rows > report_.refunds) {
+    differ("refunds",
+           std::to_string(rows - report_.refunds) + " rows belong to customers without events");
+  }
+  return ok();
 }
 
 void Verifier::add_to_buckets(const billing::BillingState& state) {
@@ -166,6 +219,8 @@ Result<VerifyReport> Verifier::run() {
   }
   auto compared = compare_caps();
   if (!compared) return Unexpected{std::move(compared).error()};
+  auto counted = count_refunds();
+  if (!counted) return Unexpected{std::move(counted).error()};
   auto stats = reader_.stats();
   if (!stats) return Unexpected{std::move(stats).error()};
   if (stats->obligations > report_.rows) {

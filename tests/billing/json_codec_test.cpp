@@ -52,6 +52,21 @@ std::vector<BillingEvent> samples() {
       OutcomeUnknown{of(), at, IdempotencyKey{"k1"}, "server_error", "500", LookedUp::failed,
                      later},
       OutcomeUnknown{of(), at, IdempotencyKey{"k1"}, "unpaid", "", LookedUp::too_early, later},
+      RefundRequested{of(), at, 2, Money{990, *Currency::parse("usd")}, RequestId{"r1"}, "f1",
+                      "ann", "double plan", later},
+      RefundPending{of(), at, 2, "re_1", later},
+      RefundCompleted{of(), at, 2, "re_1", "adopted_from_outside"},
+      RefundFailed{of(), at, 2, "re_1", "lost_or_stolen_card", "closed"},
+      RefundParked{of(), at, 2, "outcome_unknown"},
+      RefundLookUpOwed{of(), at, "webhook charge.refunded evt_1", later},
+      RefundsListed{of(), at, 3},
+      OutsideRefundFound{of(), at, "re_9", 500},
+      ObjectHinted{of(), at, "webhook payment_intent.succeeded evt_1", HintedKind::payment_intent,
+                   "pi_9", later},
+      HintedObjectRead{of(), at, "pi_9", "succeeded"},
+      UnexpectedPaymentFound{of(), at, "duplicate_payment", "ch_9", "pi_9", 4990, "usd"},
+      DisputeRecorded{of(), at, "dp_1", "ch_1", "charge.dispute.created"},
+      AlarmAcknowledged{of(), at, "ann", "paid back by hand"},
   };
 }
 

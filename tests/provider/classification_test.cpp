@@ -181,6 +181,7 @@ TEST(ExternalCall, LookUpsAreExactlyTheReads) {
   EXPECT_FALSE(is_look_up(Operation::create_refund));
   EXPECT_TRUE(is_look_up(Operation::get_intent));
   EXPECT_TRUE(is_look_up(Operation::get_charge));
+  EXPECT_TRUE(is_look_up(Operation::get_refund));
   EXPECT_TRUE(is_look_up(Operation::list_intents));
   EXPECT_TRUE(is_look_up(Operation::list_charges));
   EXPECT_TRUE(is_look_up(Operation::list_refunds));

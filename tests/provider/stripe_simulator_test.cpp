@@ -112,6 +112,35 @@ TEST_F(StripeWithSimulator, TwoStepsTakeMoneyInTheSecond) {
   EXPECT_EQ(succeeded(), 1U);
 }
 
+TEST_F(StripeWithSimulator, RefundsOncePerKeyAndListsThemByCharge) {
+  const auto paid = charge("k1").objects.at(0);
+  const Params params{{"charge", paid.id}, {"amount", "990"}, {"metadata[onceward_refund]", "1"}};
+  const auto first = perform(*provider_, keyed(Operation::create_refund, "r1", params));
+  ASSERT_EQ(first.observation, Observation::object) << first.message;
+  const ProviderObject& refund = first.objects.at(0);
+  EXPECT_EQ(refund.object, "refund");
+  EXPECT_EQ(refund.status, "succeeded");
+  EXPECT_EQ(refund.amount_minor, 990);
+  EXPECT_EQ(refund.currency, "usd");
+  EXPECT_EQ(refund.charge, paid.id);
+  EXPECT_EQ(refund.metadata, (Params{{"onceward_refund", "1"}}));
+  const auto again = perform(*provider_, keyed(Operation::create_refund, "r1", params));
+  EXPECT_EQ(again.objects.at(0), refund);
+  const auto read = perform(*provider_, keyed(Operation::get_refund, "look", {}, refund.id));
+  ASSERT_EQ(read.objects.size(), 1U) << read.message;
+  EXPECT_EQ(read.objects.at(0), refund);
+  const auto list =
+      perform(*provider_, keyed(Operation::list_refunds, "look", {{"charge", paid.id}}));
+  ASSERT_EQ(list.objects.size(), 1U) << list.message;
+  EXPECT_EQ(list.objects.at(0), refund);
+  // Nothing is left after the rest was given back.
+  (void)perform(*provider_, keyed(Operation::create_refund, "r2", {{"charge", paid.id}}));
+  const auto beyond =
+      perform(*provider_, keyed(Operation::create_refund, "r3", {{"charge", paid.id}}));
+  EXPECT_EQ(beyond.observation, Observation::invalid_request);
+  EXPECT_EQ(beyond.code, "charge_already_refunded");
+}
+
 TEST_F(StripeWithSimulator, ADeclineBringsTheIntentAndTheNextTryMayPay) {
   const std::string id = create_intent();
   set_fault(R"({"kind":"decline","code":"insufficient_funds","count":1})");

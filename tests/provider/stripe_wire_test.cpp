@@ -35,6 +35,7 @@ TEST(PathOf, SpellsEveryOperation) {
   EXPECT_EQ(path(Operation::create_refund), "/v1/refunds");
   EXPECT_EQ(path(Operation::get_intent), "/v1/payment_intents/id_1");
   EXPECT_EQ(path(Operation::get_charge), "/v1/charges/id_1");
+  EXPECT_EQ(path(Operation::get_refund), "/v1/refunds/id_1");
   EXPECT_EQ(path(Operation::list_intents), "/v1/payment_intents");
   EXPECT_EQ(path(Operation::list_charges), "/v1/charges");
   EXPECT_EQ(path(Operation::list_refunds), "/v1/refunds");

@@ -115,6 +115,7 @@ ExternalAnswer FakeProvider::arrive(const ExternalRequest& request, Fate fate, T
 
 ExternalAnswer FakeProvider::execute(const ExternalRequest& request, Fate fate, Timestamp now) {
   if (request.operation == Operation::create_charge) return charge(request, fate, now);
+  if (request.operation == Operation::create_refund) return refund(request, fate, now);
   if (request.operation != Operation::create_intent) return confirm(request, request.target, fate);
   ExternalAnswer created = create(request, now);
   if (value_of(request.params, "confirm") != "true") return created;
@@ -184,13 +185,15 @@ void FakeProvider::refuse(ProviderObject& object) {
 
 bool FakeProvider::has_processing() const {
   return std::any_of(objects_.begin(), objects_.end(), [](const auto& o) {
-    return o.second.status == "processing" || o.second.status == "pending" ||
-           o.second.status == "requires_action";
+    const bool refund = o.second.object == "refund";
+    return !refund && (o.second.status == "processing" || o.second.status == "pending" ||
+                       o.second.status == "requires_action");
   });
 }
 
 void FakeProvider::finish_processing(bool paid) {
   for (auto& [id, object] : objects_) {
+    if (object.object == "refund") continue;
     const bool intent = object.status == "processing" || object.status == "requires_action";
     if (!intent && object.status != "pending") continue;
     if (!paid) {
@@ -213,7 +216,8 @@ void FakeProvider::cancel_open_intents() {
 
 ExternalAnswer FakeProvider::look_up(const ExternalRequest& request) const {
   ExternalAnswer answer = answer_to(request, Observation::object);
-  if (request.operation == Operation::get_intent) {
+  if (request.operation == Operation::list_refunds) return list_refunds(request);
+  if (request.operation == Operation::get_intent || request.operation == Operation::get_charge) {
     const auto found = objects_.find(request.target);
     if (found == objects_.end()) return answer_to(request, Observation::not_found);
     answer.objects.push_back(found->second);
@@ -231,6 +235,92 @@ ExternalAnswer FakeProvider::look_up(const ExternalRequest& request) const {
   std::sort(answer.objects.begin(), answer.objects.end(),
             [&](const auto& a, const auto& b) { return number(a) > number(b); });
   return answer;
+}
+
+ExternalAnswer FakeProvider::refund(const ExternalRequest& request, Fate fate, Timestamp now) {
+  const std::string charge = value_of(request.params, "charge");
+  const std::int64_t amount = std::stoll(value_of(request.params, "amount"));
+  const auto paid = std::find_if(ledger_.begin(), ledger_.end(),
+                                 [&](const LedgerRow& row) { return row.charge == charge; });
+  if (paid == ledger_.end()) return answer_to(request, Observation::not_found);
+  const std::int64_t left = paid->amount_minor - refunded(charge);
+  if (amount > left) {
+    ExternalAnswer refused = answer_to(request, Observation::invalid_request);
+    if (left == 0) refused.code = "charge_already_refunded";
+    return refused;
+  }
+  ProviderObject object = refund_elsewhere(charge, amount, now);
+  for (const auto& [n, v] : request.params) {
+    if (n.rfind("metadata[", 0) == 0) object.metadata.emplace_back(n.substr(9, n.size() - 10), v);
+  }
+  if (fate == Fate::processing) object.status = "pending";
+  objects_[object.id] = object;
+  return with_object(request, object);
+}
+
+ProviderObject FakeProvider::refund_elsewhere(const std::string& charge, std::int64_t amount_minor,
+                                              Timestamp now) {
+  ProviderObject object;
+  object.object = "refund";
+  object.id = "re_" + std::to_string(next_id_++);
+  object.status = "succeeded";
+  object.amount_minor = amount_minor;
+  object.currency = "usd";
+  object.charge = charge;
+  object.created_s = now.ms / 1000;
+  objects_[object.id] = object;
+  return object;
+}
+
+ExternalAnswer FakeProvider::list_refunds(const ExternalRequest& request) const {
+  ExternalAnswer answer = answer_to(request, Observation::object);
+  for (const auto& object : refunds()) {
+    if (object.charge == value_of(request.params, "charge")) answer.objects.push_back(object);
+  }
+  std::reverse(answer.objects.begin(), answer.objects.end());
+  return answer;
+}
+
+std::vector<ProviderObject> FakeProvider::refunds() const {
+  std::vector<ProviderObject> found;
+  for (const auto& [id, object] : objects_) {
+    if (object.object == "refund") found.push_back(object);
+  }
+  const auto number = [](const ProviderObject& o) { return std::stoi(o.id.substr(3)); };
+  std::sort(found.begin(), found.end(),
+            [&](const auto& a, const auto& b) { return number(a) < number(b); });
+  return found;
+}
+
+std::int64_t FakeProvider::refunded(const std::string& charge) const {
+  std::int64_t sum = 0;
+  for (const auto& object : refunds()) {
+    if (object.charge == charge && object.status != "failed") sum += object.amount_minor;
+  }
+  return sum;
+}
+
+void FakeProvider::finish_refunds(const std::string& status) {
+  for (auto& [id, object] : objects_) {
+    if (object.object == "refund" && object.status == "pending") object.status = status;
+  }
+}
+
+ProviderObject FakeProvider::pay_elsewhere(const Params& metadata, std::int64_t amount_minor,
+                                           Timestamp now) {
+  ProviderObject intent;
+  intent.object = "payment_intent";
+  intent.id = "pi_" + std::to_string(next_id_++);
+  intent.status = "succeeded";
+  intent.amount_minor = amount_minor;
+  intent.currency = "usd";
+  intent.customer = "cus_1";
+  intent.charge = "ch_" + std::to_string(next_id_++);
+  intent.created_s = now.ms / 1000;
+  intent.metadata = metadata;
+  objects_[intent.id] = intent;
+  book(intent, intent.charge, "");
+  return intent;
 }
 
 void FakeProvider::book(const ProviderObject& object, const std::string& charge,

@@ -72,6 +72,18 @@ class FakeProvider {
   /// Somebody else cancels every intent that is payable.
   void cancel_open_intents();
 
+  /// Somebody else takes money for the obligation with this metadata; the succeeded intent.
+  ProviderObject pay_elsewhere(const Params& metadata, std::int64_t amount_minor, Timestamp now);
+  /// Somebody else gives money of this charge back; the refund.
+  ProviderObject refund_elsewhere(const std::string& charge, std::int64_t amount_minor,
+                                  Timestamp now);
+  /// Every refund that is pending ends like this.
+  void finish_refunds(const std::string& status);
+  /// All refunds, oldest first.
+  [[nodiscard]] std::vector<ProviderObject> refunds() const;
+  /// Minor units given back of this charge, pending ones included.
+  [[nodiscard]] std::int64_t refunded(const std::string& charge) const;
+
   [[nodiscard]] const std::vector<LedgerRow>& ledger() const { return ledger_; }
   [[nodiscard]] const std::vector<WireRow>& wire() const { return wire_; }
   [[nodiscard]] int open_intents() const;
@@ -93,6 +105,8 @@ class FakeProvider {
   ExternalAnswer charge(const ExternalRequest& request, Fate fate, Timestamp now);
   ExternalAnswer create(const ExternalRequest& request, Timestamp now);
   ExternalAnswer confirm(const ExternalRequest& request, const std::string& intent, Fate fate);
+  ExternalAnswer refund(const ExternalRequest& request, Fate fate, Timestamp now);
+  ExternalAnswer list_refunds(const ExternalRequest& request) const;
   void refuse(ProviderObject& object);
   ExternalAnswer look_up(const ExternalRequest& request) const;
   void book(const ProviderObject& object, const std::string& charge, const std::string& key);

@@ -109,19 +109,49 @@ struct ResolveObligation {
   std::string why;
 };
 
-using BillingCommand = std::variant<BillCustomer, LookAgain, ProviderHint, RefundObligation,
-                                    CancelObligation, SetPaymentMethod, ResolveObligation>;
+/// An operator's step with one refund that no automatic step can settle. Answered with RefundTold;
+/// NotPossible if the refund is closed, or its outcome is still being resolved.
+struct ResolveRefund {
+  enum class Verdict : std::uint8_t {
+    look_again,  ///< read the refunds of the charge again; never a blind send
+    given,       ///< `refund_id` gave the money back
+    not_given,   ///< certainly no money was given back: another refund may be asked for
+  };
+  ObligationKey key;
+  std::uint32_t number = 1;
+  Verdict verdict = Verdict::look_again;
+  std::string refund_id;  ///< required for `given`
+  Mark mark;              ///< of the operator's request id
+  std::string who;
+  std::string why;
+};
+/// An operator has seen the alarm of a completed obligation (a duplicate payment, late money, a
+/// dispute) and dealt with it: its reason is cleared. Answered with Told.
+struct AcknowledgeAlarm {
+  ObligationKey key;
+  Mark mark;  ///< of the operator's request id
+  std::string who;
+  std::string why;
+};
+
+using BillingCommand =
+    std::variant<BillCustomer, LookAgain, ProviderHint, RefundObligation, CancelObligation,
+                 SetPaymentMethod, ResolveObligation, ResolveRefund, AcknowledgeAlarm>;
 
 /// The mark of a command other than BillCustomer: scope `kind`, key the request id, and a
 /// fingerprint over what it asks for. The same id with the same payload is a repeat and is answered
 /// from the state; with another payload it is refused (CallerKeyReused). `kind` is `retry`,
-/// `cancel`, `payment_method` or `resolve`. Who and why are not part of the payload.
+/// `cancel`, `payment_method`, `resolve`, `refund`, `resolve_refund` or `acknowledge`. Who and why
+/// are not part of the payload.
 [[nodiscard]] Mark command_mark(std::string_view kind, const RequestId& request_id,
                                 std::span<const std::string_view> payload);
 [[nodiscard]] Mark mark_of(const LookAgain& command, const RequestId& request_id);
 [[nodiscard]] Mark mark_of(const CancelObligation& command, const RequestId& request_id);
 [[nodiscard]] Mark mark_of(const SetPaymentMethod& command, const RequestId& request_id);
 [[nodiscard]] Mark mark_of(const ResolveObligation& command, const RequestId& request_id);
+[[nodiscard]] Mark mark_of(const RefundObligation& command, const RequestId& request_id);
+[[nodiscard]] Mark mark_of(const ResolveRefund& command, const RequestId& request_id);
+[[nodiscard]] Mark mark_of(const AcknowledgeAlarm& command, const RequestId& request_id);
 
 /// The obligation as it is now. Durable before it is told.
 struct Told {

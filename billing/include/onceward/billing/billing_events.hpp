@@ -9,9 +9,11 @@
 #include <variant>
 
 #include <onceward/billing/billing_commands.hpp>
+#include <onceward/billing/hint_events.hpp>
 #include <onceward/billing/idempotency_key.hpp>
 #include <onceward/billing/operator_events.hpp>
 #include <onceward/billing/period_purpose.hpp>
+#include <onceward/billing/refund_events.hpp>
 
 namespace onceward::billing {
 
@@ -183,7 +185,10 @@ using BillingEvent =
                  PaymentIntentCreated, PaymentIntentCanceled, AttemptDeclined, RequestRejected,
                  OutcomeUnknown, BillingPending, BillingCompleted, BillingUncollectible,
                  BillingParked, BillingCapped, BillingCancelled, PeriodWaived, OperatorActed,
-                 EarlierSystemChecked, LookUpAnswered>;
+                 EarlierSystemChecked, LookUpAnswered, RefundRequested, RefundPending,
+                 RefundCompleted, RefundFailed, RefundParked, RefundLookUpOwed, RefundsListed,
+                 OutsideRefundFound, ObjectHinted, HintedObjectRead, UnexpectedPaymentFound,
+                 DisputeRecorded, AlarmAcknowledged>;
 
 [[nodiscard]] const PeriodPurpose& subject_of(const BillingEvent& event);
 

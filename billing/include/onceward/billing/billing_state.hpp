@@ -4,7 +4,9 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include <onceward/billing/billing_events.hpp>
 
@@ -35,6 +37,36 @@ struct RequestState {
   friend bool operator==(const RequestState&, const RequestState&) = default;
 };
 
+/// One refund of an obligation.
+struct RefundState {
+  std::uint32_t number = 1;
+  Money amount;
+  RefundStatus status = RefundStatus::in_progress;
+  std::string refund_id;
+  std::string reason;
+  RequestId request_id;
+  std::string fingerprint;
+  std::string who;
+  std::string why;
+  Timestamp requested_at;
+  Timestamp updated_at;
+  std::optional<Timestamp> next_action_at;
+  std::optional<RequestState> request;
+  /// The provider says that nothing is left to give back: somebody else may have done it.
+  bool already_refunded = false;
+
+  friend bool operator==(const RefundState&, const RefundState&) = default;
+};
+
+/// An object that a hint named and that is still to be read.
+struct HintedObject {
+  HintedKind kind = HintedKind::payment_intent;
+  std::optional<Timestamp> due;
+  std::uint32_t failed_reads = 0;
+
+  friend bool operator==(const HintedObject&, const HintedObject&) = default;
+};
+
 struct ObligationState {
   ObligationStatus status = ObligationStatus::in_progress;
   Money amount;
@@ -58,6 +90,15 @@ struct ObligationState {
   bool look_up_owed = false;
   bool cancel_requested = false;
 
+  std::string paid_intent;               ///< intent of the charge that completed it, empty if none
+  std::vector<RefundState> refunds;      ///< by number, from 1
+  std::optional<Timestamp> refunds_due;  ///< the refunds of its charge are to be read then
+  std::map<std::string, std::int64_t> outside_refunds;  ///< refund id -> minor units
+  std::map<std::string, HintedObject> hinted;           ///< by object id
+  std::set<std::string> unexpected_charges;             ///< money that must not be there
+  std::string dispute;                                  ///< newest dispute, empty if none
+  std::string dispute_type;                             ///< newest hint about it
+
   friend bool operator==(const ObligationState&, const ObligationState&) = default;
 };
 
@@ -72,6 +113,12 @@ struct BillingState {
 
 /// Applies one event; impossible_transition names event, obligation and status.
 [[nodiscard]] Result<Unit> evolve_obligation(BillingState& state, const BillingEvent& event);
+
+/// What refunds may still give back: refunds that have not certainly failed count as given.
+[[nodiscard]] std::int64_t refundable_minor(const ObligationState& obligation);
+
+/// The refund row as the state implies it.
+[[nodiscard]] RefundRow refund_row_of(const ObligationKey& obligation, const RefundState& refund);
 
 /// The obligation row as the state implies it: rows are always derived, never decided apart.
 [[nodiscard]] ObligationRow row_of(const CustomerId& customer, const PeriodPurpose& of,

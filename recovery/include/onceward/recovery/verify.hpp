@@ -1,5 +1,5 @@
-// Verification of everything derived against the events it is derived from: obligation rows and the
-// spend-cap ledger must equal the fold of the histories. Reads only; repairs nothing.
+// Verification of everything derived against the events it is derived from: obligation rows, refund
+// rows and the spend-cap ledger must equal the fold of the histories. Reads only; repairs nothing.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,15 @@ struct VerifyReport {
   std::uint64_t entities = 0;
   std::uint64_t events = 0;
   std::uint64_t rows = 0;
+  std::uint64_t refunds = 0;
   std::vector<Difference> differences;  ///< at most differences_max; then the last says so
 };
 inline constexpr std::size_t differences_max = 1'000;
 
 /// Checks all customers of the store behind the reader: each history replays (chain, order,
-/// epochs), decodes and folds; each row equals the fold; no row is without events; caps per period
-/// and currency equal the sums over the folds. `progress` is told the entities done so far. Memory
-/// grows with the number of customers and periods, not with events. Blocks on disk.
+/// epochs), decodes and folds; each row and refund equals the fold; none is without events; caps
+/// per period and currency equal the sums over the folds. `progress` is told the entities done so
+/// far. Memory grows with the number of customers and periods, not with events. Blocks on disk.
 [[nodiscard]] Result<VerifyReport> verify(journal::JournalReader& reader,
                                           const std::function<void(std::uint64_t)>& progress);
 
