@@ -28,7 +28,9 @@ class CommandLine {
         "6 spend cap, 7 node or store unreachable, 8 some customers not billed.");
     add_daemons();
     add_bill();
+    add_commands();
     add_runs();
+    add_attention();
     add_customers();
     add_journal();
     add_migrate();
@@ -145,6 +147,76 @@ class CommandLine {
     b->add_option("--wait", bill_.wait, "How long to wait for the outcome, e.g. 30s")
         ->capture_default_str();
     add_node(b);
+  }
+
+  void add_commands() {
+    auto* r = verb(&app_, "refund", "Give money of a billed obligation back, all or a part",
+                   [this] { return refund(source_, command_); });
+    r->add_option("--amount-minor", command_.amount_minor,
+                  "Part to give back, in minor units (default: all that is left)")
+        ->check(CLI::PositiveNumber);
+    auto* c = verb(&app_, "cancel", "Call an obligation off before it is charged",
+                   [this] { return cancel(source_, command_); });
+    for (auto* sub : {r, c}) {
+      sub->add_option("customer", command_.customer, "Customer id")->required();
+      sub->add_option("period", command_.period, "Period, e.g. 2026-08")->required();
+      sub->add_option("--purpose", command_.purpose, "What was billed (default: subscription)");
+      sub->add_flag("-y,--yes", command_.is_confirmed, "Do not ask");
+    }
+    auto* p =
+        verb(&app_, "payment-method", "Set another payment method for all that a customer owes",
+             [this] { return payment_method(source_, command_); });
+    p->add_option("customer", command_.customer, "Customer id")->required();
+    p->add_option("payment_method", command_.payment_method, "Payment method at the provider")
+        ->required();
+    for (auto* sub : {r, c, p}) {
+      sub->add_option("--request-id", command_.request_id,
+                      "Name of this request; repeat it to ask again (default: a new one)");
+      sub->add_option("--reason", command_.reason, "Why; stored with it");
+      sub->add_option("--wait", command_.wait, "How long to wait for the outcome, e.g. 30s")
+          ->capture_default_str();
+      add_node(sub);
+    }
+  }
+
+  void add_attention() {
+    auto* attention = group("attention", "What a person has to look at");
+    auto* list = verb(attention, "list", "All of it, with count and sum",
+                      [this] { return attention_list(source_, attention_); });
+    auto* show = verb(attention, "show", "One item: its history and the next step",
+                      [this] { return attention_show(source_, attention_); });
+    show->add_option("id", attention_.id, "Id, as `attention list` shows it")->required();
+    auto* retry = verb(attention, "retry", "Have the node look again; sends nothing blindly",
+                       [this] { return act("retry"); });
+    auto* resolve = verb(attention, "resolve", "Give a verdict on one item, or on all that match",
+                         [this] { return act("resolve"); });
+    resolve->add_option("--as", attention_.resolution,
+                        "Obligations: paid_by_charge, paid_outside, written_off (default) or "
+                        "not_charged; refunds: given or not_given");
+    resolve->add_option(
+        "--reference", attention_.reference,
+        "The charge (paid_by_charge), how it was paid (paid_outside), or the refund's id "
+        "(given)");
+    for (auto* sub : {retry, resolve}) {
+      sub->add_option("id", attention_.id, "Id; leave it out to act on all that match");
+      sub->add_flag("--all", attention_.is_all, "Act on everything that matches the filters");
+      sub->add_option("--reason", attention_.reason, "Why; stored with it")->required();
+      sub->add_flag("-y,--yes", attention_.is_confirmed, "Do not ask");
+    }
+    for (auto* sub : {list, retry, resolve}) {
+      sub->add_option("--kind", attention_.kind, "obligation, alarm, refund, quarantine or inbox");
+      sub->add_option("--status", attention_.status, "E.g. parked, rejected, capped, quarantined");
+      sub->add_option("--customer", attention_.customer, "Only this customer");
+      sub->add_option("--period", attention_.period, "Only this period");
+      sub->add_option("--purpose", attention_.purpose, "Only this purpose");
+      sub->add_option("--reason-contains", attention_.reason_part, "Part of the item's reason");
+    }
+    for (auto* sub : {list, show, retry, resolve}) add_node(sub);
+  }
+
+  ExitCode act(const char* action) {
+    attention_.action = action;
+    return attention_act(source_, attention_);
   }
 
   void add_runs() {
@@ -272,6 +344,8 @@ class CommandLine {
   DevOptions dev_;
   SimOptions sim_;
   BillOptions bill_;
+  CommandOptions command_;
+  AttentionOptions attention_;
   PlanOptions plan_;
   StartOptions start_;
   SteerOptions steer_;

@@ -7,6 +7,7 @@
 
 #include <onceward/actors/runtime.hpp>
 #include <onceward/billing/billing_entity.hpp>
+#include <onceward/billing/inbox_entity.hpp>
 #include <onceward/ingress/http_api.hpp>
 #include <onceward/ingress/run_service.hpp>
 #include <onceward/journal/sqlite_journal.hpp>
@@ -148,6 +149,7 @@ Result<Unit> RunningNode::start_runtime() {
   std::vector<actors::EntityBinding> bindings;
   bindings.push_back(
       {"customer/", billing::billing_entity_type(billing_policy(config_)), nullptr, nullptr});
+  bindings.push_back({"inbox/", billing::inbox_entity_type(), nullptr, nullptr});
   bindings.push_back(runs_->binding());
   auto runtime = actors::Runtime::start(std::move(options), *journal_, *provider_, *clock_,
                                         std::move(bindings));
@@ -163,6 +165,14 @@ Result<Unit> RunningNode::start_http() {
   if (!tokens) return Unexpected{std::move(tokens).error()};
   api_options.tokens = std::move(*tokens);
   api_options.mode = config_.provider.mode;
+  api_options.ns = config_.keys.ns;
+  const auto lines = read_webhook_secrets(config_);
+  if (!lines) return Unexpected{lines.error()};
+  if (!lines->empty()) {
+    auto secrets = ingress::WebhookSecrets::parse(*lines);
+    if (!secrets) return Unexpected{std::move(secrets).error()};
+    api_options.webhook_secrets = std::move(*secrets);
+  }
   auto api = ingress::HttpApi::start(
       std::move(api_options), ingress::HttpApiPorts{*runtime_, *journal_, *clock_, runs_.get(),
                                                     [this] { return not_ready(); }});

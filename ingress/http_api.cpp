@@ -20,6 +20,7 @@ class HttpApi::Impl {
   Impl(HttpApiOptions options, const HttpApiPorts& ports, std::unique_ptr<ReadPool> readers,
        std::unique_ptr<ReadPool> slow_readers)
       : tokens(std::move(options.tokens)),
+        webhook_secrets(std::move(options.webhook_secrets)),
         keys(options.requests_max),
         alarms(ports.clock, alarms_max),
         reader_pool(std::move(readers)),
@@ -30,8 +31,12 @@ class HttpApi::Impl {
                  alarms,
                  keys,
                  under_way,
+                 webhook_secrets,
                  options.acceptance_max.count(),
-                 options.mode} {}
+                 options.mode,
+                 options.ns,
+                 {.action_required_ms = options.action_required_max.count(),
+                  .processing_ms = options.processing_max.count()}} {}
 
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -40,6 +45,7 @@ class HttpApi::Impl {
   ~Impl() { alarms.stop(); }
 
   const std::vector<Token> tokens;
+  const WebhookSecrets webhook_secrets;
   CallerKeys keys;
   CommandsUnderWay under_way;
   Alarms alarms;

@@ -32,7 +32,7 @@ constexpr std::array<StatusRow, all_obligation_statuses.size()> statuses{{
     {S::uncollectible, 402, E::failed, C::none, Settled::yes},
 }};
 
-constexpr std::array<ProblemRow, 21> problems{{
+constexpr std::array<ProblemRow, 26> problems{{
     {K::bad_request, "bad-request", "OW1001", "The request is not valid", 400, R::never, E::usage},
     {K::unauthorized, "unauthorized", "OW1007", "A valid token is required", 401, R::never,
      E::usage},
@@ -60,6 +60,16 @@ constexpr std::array<ProblemRow, 21> problems{{
      "The customer's history is quarantined until an operator acts", 409, R::after, E::unknown},
     {K::run_conflict, "run-conflict", "OW6011", "The run's state does not allow this", 409,
      R::never, E::conflict},
+    {K::not_possible, "not-possible", "OW6014", "The obligation's state does not allow this", 409,
+     R::never, E::conflict},
+    {K::refund_exceeds, "refund-exceeds-charge", "OW6015", "More than is left of the charge", 409,
+     R::never, E::conflict},
+    {K::refund_failed, "refund-failed", "OW6016", "The provider did not give the money back", 409,
+     R::never, E::failed},
+    {K::signature_invalid, "signature-invalid", "OW6017", "The signature proves no sender", 400,
+     R::never, E::usage},
+    {K::other_mode, "other-mode", "OW6018", "The event is of the provider's other mode", 400,
+     R::never, E::usage},
     {K::body_too_large, "body-too-large", "OW6012", "The request is too large", 413, R::never,
      E::usage},
     {K::key_reused, "key-reused", "OW6007", "The key was used with another payload", 422, R::never,
@@ -105,6 +115,22 @@ const StatusRow& status_row(ObligationStatus status) noexcept {
                                  [&](const StatusRow& r) { return r.status == status; });
   ONCEWARD_CHECK(row != statuses.end(), "a status is missing in the table of answers");
   return *row;
+}
+
+ExitCode refund_exit(RefundStatus status) noexcept {
+  switch (status) {
+    case RefundStatus::in_progress:
+    case RefundStatus::pending:
+      return ExitCode::conflict;
+    case RefundStatus::unknown:
+    case RefundStatus::parked:
+      return ExitCode::unknown;
+    case RefundStatus::succeeded:
+      return ExitCode::ok;
+    case RefundStatus::failed:
+      return ExitCode::failed;
+  }
+  return ExitCode::unknown;
 }
 
 const ProblemRow& problem_row(ProblemKind kind) noexcept {

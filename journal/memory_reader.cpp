@@ -10,8 +10,8 @@ namespace onceward::journal {
 namespace {
 
 /// As the index obligations_attention of the other backends.
-bool needs_a_look(ObligationStatus status) {
-  switch (status) {
+bool needs_a_look(const ObligationRow& row) {
+  switch (row.status) {
     case ObligationStatus::parked:
     case ObligationStatus::rejected:
     case ObligationStatus::capped:
@@ -19,10 +19,11 @@ bool needs_a_look(ObligationStatus status) {
     case ObligationStatus::processing:
     case ObligationStatus::action_required:
       return true;
+    case ObligationStatus::completed:
+      return !row.reason.empty();
     case ObligationStatus::in_progress:
     case ObligationStatus::unknown:
     case ObligationStatus::declined:
-    case ObligationStatus::completed:
     case ObligationStatus::waived:
     case ObligationStatus::cancelled:
       return false;
@@ -172,7 +173,7 @@ class MemoryReader final : public JournalReader {
   Result<std::vector<ObligationRow>> attention_rows(const std::optional<ObligationKey>& after,
                                                     std::size_t limit) override {
     return rows_where(limit, [&](const MemoryRow& stored) {
-      return needs_a_look(stored.row.status) && (!after || KeyOrder()(*after, stored.row.key));
+      return needs_a_look(stored.row) && (!after || KeyOrder()(*after, stored.row.key));
     });
   }
 

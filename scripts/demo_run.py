@@ -249,7 +249,7 @@ def main():
         node.start()
         plan = node.cli("runs", "plan", "--period", PERIOD)
         print(f"== plan {plan['plan'][:12]}: {plan['to_bill']} to bill, period {PERIOD}")
-        run = node.cli("runs", "start", "--period", PERIOD, "--plan", plan["plan"])
+        run = node.cli("runs", "start", "--period", PERIOD, "--plan", plan["plan"], "--yes")
         print(f"== run started; {options.kills} kills follow", file=sys.stderr)
         killed = run_with_kills(node, sim, planned, options.kills, rng, history, tally)
         wait_for_run(node, run["id"])

@@ -19,6 +19,7 @@ class Checker {
     check_store();
     check_provider();
     check_provider_times();
+    check_webhooks();
     check_keys();
     check_schedule();
     check_cluster();
@@ -93,6 +94,17 @@ class Checker {
     if (provider.key_credential.find('/') != std::string::npos) {
       refuse("provider.key_credential",
              "must be a file name under $CREDENTIALS_DIRECTORY; for a path use key_file");
+    }
+  }
+
+  void check_webhooks() {
+    const auto& webhooks = config_.webhooks;
+    if (!webhooks.secret_credential.empty() && !webhooks.secret_file.empty()) {
+      refuse("webhooks.secret_file", "and secret_credential are both set; keep one");
+    }
+    if (webhooks.secret_credential.find('/') != std::string::npos) {
+      refuse("webhooks.secret_credential",
+             "must be a file name under $CREDENTIALS_DIRECTORY; for a path use secret_file");
     }
   }
 

@@ -17,28 +17,13 @@ Unexpected refuse(const SecretPlace& place, const std::filesystem::path& file,
               std::string(place.what) + ": the file " + file.string() + " " + std::string(why));
 }
 
-}  // namespace
+/// The file's text without its final newlines, and the file, for messages.
+struct SecretText {
+  std::filesystem::path file;
+  std::string text;
+};
 
-Result<Unit> check_not_world_readable(const std::filesystem::path& file) {
-  std::error_code error;
-  const auto status = std::filesystem::status(file, error);
-  if (error || !std::filesystem::exists(status)) {
-    return fail(ErrorCode::invalid_config, "the file " + file.string() + " does not exist");
-  }
-  if (std::filesystem::is_directory(status)) {
-    return fail(ErrorCode::invalid_config, "the file " + file.string() + " is a directory");
-  }
-  using std::filesystem::perms;
-  if ((status.permissions() & perms::others_all) != perms::none) {
-    return fail(ErrorCode::invalid_config, "the file " + file.string() +
-                                               " is open to every user of this machine; run: "
-                                               "chmod 600 " +
-                                               file.string());
-  }
-  return ok();
-}
-
-Result<std::string> read_secret(const SecretPlace& place) {
+Result<SecretText> read_secret_text(const SecretPlace& place) {
   std::filesystem::path file = place.file;
   if (!place.credential.empty()) {
     if (place.credentials_directory.empty()) {
@@ -61,21 +46,63 @@ Result<std::string> read_secret(const SecretPlace& place) {
   if (secret.size() > secret_bytes_max) return refuse(place, file, "is longer than 4 KiB");
   while (!secret.empty() && (secret.back() == '\n' || secret.back() == '\r')) secret.pop_back();
   if (secret.empty()) return refuse(place, file, "is empty");
-  const bool is_visible =
-      std::all_of(secret.begin(), secret.end(), [](char c) { return c > ' ' && c <= '~'; });
-  if (!is_visible) return refuse(place, file, "must hold one line of visible characters");
-  return secret;
+  return SecretText{std::move(file), std::move(secret)};
+}
+
+std::string credentials_directory() {
+  const char* directory = std::getenv("CREDENTIALS_DIRECTORY");
+  return directory == nullptr ? "" : directory;
+}
+
+}  // namespace
+
+Result<Unit> check_not_world_readable(const std::filesystem::path& file) {
+  std::error_code error;
+  const auto status = std::filesystem::status(file, error);
+  if (error || !std::filesystem::exists(status)) {
+    return fail(ErrorCode::invalid_config, "the file " + file.string() + " does not exist");
+  }
+  if (std::filesystem::is_directory(status)) {
+    return fail(ErrorCode::invalid_config, "the file " + file.string() + " is a directory");
+  }
+  using std::filesystem::perms;
+  if ((status.permissions() & perms::others_all) != perms::none) {
+    return fail(ErrorCode::invalid_config, "the file " + file.string() +
+                                               " is open to every user of this machine; run: "
+                                               "chmod 600 " +
+                                               file.string());
+  }
+  return ok();
+}
+
+Result<std::string> read_secret(const SecretPlace& place) {
+  auto secret = read_secret_text(place);
+  if (!secret) return Unexpected{std::move(secret).error()};
+  const bool is_visible = std::all_of(secret->text.begin(), secret->text.end(),
+                                      [](char c) { return c > ' ' && c <= '~'; });
+  if (!is_visible) return refuse(place, secret->file, "must hold one line of visible characters");
+  return std::move(secret->text);
 }
 
 Result<std::string> read_provider_key(const Config& config) {
   const auto& provider = config.provider;
   // config_check allows this for a loopback provider in mode test only.
   if (provider.key_file.empty() && provider.key_credential.empty()) return std::string("sk_test_0");
-  const char* directory = std::getenv("CREDENTIALS_DIRECTORY");
   return read_secret({.what = "the provider's key",
                       .file = provider.key_file,
                       .credential = provider.key_credential,
-                      .credentials_directory = directory == nullptr ? "" : directory});
+                      .credentials_directory = credentials_directory()});
+}
+
+Result<std::string> read_webhook_secrets(const Config& config) {
+  const auto& webhooks = config.webhooks;
+  if (webhooks.secret_file.empty() && webhooks.secret_credential.empty()) return std::string();
+  auto secret = read_secret_text({.what = "the webhook secret",
+                                  .file = webhooks.secret_file,
+                                  .credential = webhooks.secret_credential,
+                                  .credentials_directory = credentials_directory()});
+  if (!secret) return Unexpected{std::move(secret).error()};
+  return std::move(secret->text);
 }
 
 }  // namespace onceward::app

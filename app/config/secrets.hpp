@@ -28,6 +28,10 @@ struct SecretPlace {
 /// well-known test key.
 [[nodiscard]] Result<std::string> read_provider_key(const Config& config);
 
+/// The secrets of the webhook endpoint as they are in the file, one per line (two while one of them
+/// is being replaced); empty if none is configured. Failures as of read_secret().
+[[nodiscard]] Result<std::string> read_webhook_secrets(const Config& config);
+
 /// Refuses a file that others than owner and group can read: invalid_config with the remedy.
 [[nodiscard]] Result<Unit> check_not_world_readable(const std::filesystem::path& file);
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <random>
 #include <thread>
 
 #include "app/config/config_load.hpp"
@@ -25,16 +24,6 @@ constexpr seconds wait_per_request_max{60};
 constexpr seconds answer_margin{20};
 /// The provider's test token for a card that pays; a live node refuses it.
 constexpr const char* test_payment_method = "pm_card_visa";
-
-std::string new_request_id() {
-  std::random_device random;
-  std::string id = "cli-";
-  constexpr std::string_view hex = "0123456789abcdef";
-  for (int i = 0; i < 4; ++i) {
-    for (std::uint32_t bits = random(), n = 0; n < 8; ++n, bits >>= 4U) id += hex[bits & 15U];
-  }
-  return id;
-}
 
 json::object body_of(const BillOptions& options) {
   json::object body{{"customer", options.customer},
@@ -90,7 +79,7 @@ class Billing {
     NodeRequest request{.method = platform::HttpMethod::post,
                         .path = "/v1/billing",
                         .body = json::serialize(body_of(options_))};
-    request.headers = {"Idempotency-Key: " + quoted_key(),
+    request.headers = {key_header(options_.request_id),
                        "Prefer: wait=" + std::to_string(wait.count())};
     request.timeout = wait + answer_margin;
     return client_.ask(std::move(request));
@@ -105,15 +94,6 @@ class Billing {
   static bool is_worth_repeating(const Result<NodeAnswer>& answer) {
     if (!answer) return answer.error().code == ErrorCode::store_uncertain;
     return answer->status == 503 || answer->text_at("code") == "OW6004";
-  }
-
-  [[nodiscard]] std::string quoted_key() const {
-    std::string key = "\"";
-    for (const char c : options_.request_id) {
-      if (c == '"' || c == '\\') key += '\\';
-      key += c;
-    }
-    return key + '"';
   }
 
   NodeClient& client_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "app/verbs/verbs.hpp"
@@ -48,6 +49,43 @@ struct SteerOptions {
   bool is_confirmed = false;
 };
 [[nodiscard]] ExitCode runs_steer(const Source& source, const SteerOptions& options);
+
+/// refund, cancel and payment-method, each named by a request id.
+struct CommandOptions {
+  std::string customer;
+  std::string period;
+  std::string purpose;
+  std::optional<std::int64_t> amount_minor;  ///< refund; absent: all that is left
+  std::string payment_method;
+  std::string request_id;  ///< empty: one is made and told
+  std::string reason;
+  std::string wait = "30s";
+  bool is_confirmed = false;
+};
+[[nodiscard]] ExitCode refund(const Source& source, const CommandOptions& options);
+[[nodiscard]] ExitCode cancel(const Source& source, const CommandOptions& options);
+[[nodiscard]] ExitCode payment_method(const Source& source, const CommandOptions& options);
+
+struct AttentionOptions {
+  std::string id;  ///< empty: all that match the filters
+  bool is_all = false;
+  std::string kind;
+  std::string status;
+  std::string customer;
+  std::string period;
+  std::string purpose;
+  std::string reason_part;  ///< filter: part of the reason
+  std::string action;       ///< retry or resolve
+  std::string reason;       ///< of the person; stored with the action
+  std::string resolution;
+  std::string reference;
+  bool is_confirmed = false;
+};
+[[nodiscard]] ExitCode attention_list(const Source& source, const AttentionOptions& options);
+[[nodiscard]] ExitCode attention_show(const Source& source, const AttentionOptions& options);
+/// One item, or all that match: count and sum first. 8 if some were not accepted, 3 if nothing
+/// matches.
+[[nodiscard]] ExitCode attention_act(const Source& source, const AttentionOptions& options);
 
 /// With a configuration file and no --node: from the store, which may be live or stopped.
 [[nodiscard]] ExitCode customers_show(const Source& source, const std::string& customer,

@@ -70,6 +70,19 @@ void keep_period(json::object& body, json::string_view list, const std::string& 
   *value = std::move(kept);
 }
 
+void print_refunds(const json::value& obligation) {
+  const auto* body = obligation.if_object();
+  const auto* refunds = body == nullptr ? nullptr : body->if_contains("refunds");
+  if (refunds == nullptr || !refunds->is_array()) return;
+  for (const auto& element : refunds->as_array()) {
+    const NodeAnswer refund{.status = 200, .text = "", .body = element};
+    std::printf("  refund %-2s %-14s %18s  %s  %s\n", refund.text_at("number").c_str(),
+                refund.text_at("status").c_str(),
+                element.is_object() ? money_text(element.as_object()).c_str() : "?",
+                refund.text_at("refund_id").c_str(), refund.text_at("why").c_str());
+  }
+}
+
 void print_obligations(const json::object& body) {
   const auto* list = body.if_contains("obligations");
   if (list == nullptr || !list->is_array()) return;
@@ -79,6 +92,7 @@ void print_obligations(const json::object& body) {
                 row.text_at("purpose").c_str(), row.text_at("status").c_str(),
                 element.is_object() ? money_text(element.as_object()).c_str() : "?",
                 row.text_at("attempt").c_str(), row.text_at("verdict").c_str());
+    print_refunds(element);
   }
 }
 

@@ -130,10 +130,10 @@ ExitCode runs_plan(const Source& source, const PlanOptions& options) {
 }
 
 ExitCode runs_start(const Source& source, const StartOptions& options) {
-  if (!options.is_confirmed && is_asked_interactively()) {
+  if (!options.is_confirmed) {
     auto question = start_question(source, options);
     if (!question) return report(question.error());
-    if (!confirm(*question)) return ExitCode::failed;
+    if (const auto stop = insist(*question, false)) return *stop;
   }
   return start_now(source, options);
 }

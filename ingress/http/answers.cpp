@@ -236,6 +236,48 @@ std::string obligation_csv_line(const ObligationRow& row) {
   return line + "\r\n";
 }
 
+json::object event_json(const StoredEvent& stored) {
+  json::object event;
+  event["sequence_nr"] = stored.sequence_nr.value;
+  event["at"] = to_iso(stored.at);
+  event["event"] = stored.event.manifest.name;
+  event["version"] = stored.event.manifest.version;
+  event["epoch"] = stored.epoch.value;
+  event["writer"] = stored.writer.value();
+  json::error_code error;
+  auto data = json::parse(stored.event.payload, error);
+  event["data"] = error ? json::value(nullptr) : std::move(data);
+  return event;
+}
+
+json::object refund_json(const RefundRow& refund) {
+  json::object body;
+  body["customer"] = refund.obligation.customer.value();
+  body["period"] = refund.obligation.period.text();
+  body["purpose"] = refund.obligation.purpose.value();
+  body["number"] = refund.number;
+  body["amount_minor"] = refund.amount.minor;
+  body["currency"] = view(refund.amount.currency.text());
+  body["status"] = view(to_text(refund.status));
+  body["refund_id"] = text_or_null(refund.refund_id);
+  body["request_id"] = text_or_null(refund.request_id.value());
+  body["reason"] = text_or_null(refund.reason);
+  body["who"] = text_or_null(refund.who);
+  body["why"] = text_or_null(refund.why);
+  body["requested_at"] = to_iso(refund.requested_at);
+  body["updated_at"] = to_iso(refund.updated_at);
+  return body;
+}
+
+void add_refunds(json::object& obligation, const ObligationKey& of,
+                 std::span<const RefundRow> refunds) {
+  json::array shown;
+  for (const auto& refund : refunds) {
+    if (refund.obligation == of) shown.push_back(refund_json(refund));
+  }
+  obligation["refunds"] = std::move(shown);
+}
+
 std::string obligation_path(const ObligationKey& key) {
   std::string path =
       "/v1/billing/" + percent_encode(key.customer.value()) + "/" + key.period.text();

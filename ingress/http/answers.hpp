@@ -4,12 +4,14 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include <boost/json.hpp>
 
 #include <onceward/core/obligation.hpp>
+#include <onceward/core/refund.hpp>
 #include <onceward/ingress/status_table.hpp>
 #include <onceward/journal/journal.hpp>
 #include <onceward/platform/http_server.hpp>
@@ -52,10 +54,19 @@ struct ObligationView {
   const journal::Quarantined* quarantined = nullptr;
 };
 [[nodiscard]] boost::json::object obligation_json(const ObligationView& view);
+/// Puts `"refunds"` into an obligation's document: those of `refunds` that belong to `of`.
+void add_refunds(boost::json::object& obligation, const ObligationKey& of,
+                 std::span<const RefundRow> refunds);
 /// The same members, in the order of obligation_json; a text with comma, quote or line break is
 /// quoted, and one that a spreadsheet would take for a formula begins with an apostrophe.
 [[nodiscard]] std::string obligation_csv_header();
 [[nodiscard]] std::string obligation_csv_line(const ObligationRow& row);
+
+/// `{"sequence_nr","at","event","version","epoch","writer","data"}`
+[[nodiscard]] boost::json::object event_json(const StoredEvent& stored);
+/// `{"customer","period","purpose","number","amount_minor","currency","status","refund_id",
+/// "request_id","reason","who","why","requested_at","updated_at"}`
+[[nodiscard]] boost::json::object refund_json(const RefundRow& refund);
 
 /// `/v1/billing/{customer}/{period}`, with the purpose if it is not the default.
 [[nodiscard]] std::string obligation_path(const ObligationKey& key);

@@ -151,6 +151,15 @@ Result<BillRequest> parse_bill_request(const platform::HttpRequest& http) {
   return request;
 }
 
+bool is_test_method(const PaymentMethod& method) {
+  return method.value().rfind("pm_card_", 0) == 0;
+}
+
+Error test_method_refused() {
+  return {ErrorCode::invalid_argument,
+          "payment_method: pm_card_... are test cards, and this node is live; give a real one"};
+}
+
 std::string caller_scope(std::string_view principal) {
   return "caller/" + std::string(principal);
 }

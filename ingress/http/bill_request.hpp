@@ -32,6 +32,11 @@ struct BillRequest {
 /// invalid_argument naming header or member, what is wrong and what is accepted.
 [[nodiscard]] Result<BillRequest> parse_bill_request(const platform::HttpRequest& request);
 
+/// The provider's own names of test cards; real ids do not begin like this.
+[[nodiscard]] bool is_test_method(const PaymentMethod& method);
+/// Why a live node takes none of them.
+[[nodiscard]] Error test_method_refused();
+
 /// Scope of a principal's caller keys among the marks.
 [[nodiscard]] std::string caller_scope(std::string_view principal);
 

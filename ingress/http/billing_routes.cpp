@@ -5,6 +5,7 @@
 
 #include "ingress/http/bill_exchange.hpp"
 #include "ingress/http/json_text.hpp"
+#include "ingress/http/obligation_key.hpp"
 #include "ingress/http/routes.hpp"
 #include "ingress/http/row_watch.hpp"
 #include "ingress/http/url.hpp"
@@ -16,27 +17,12 @@ namespace {
 constexpr std::size_t page_rows_default = 100;
 constexpr std::size_t page_rows_max = 1'000;
 
-Result<ObligationKey> parse_key(const Call& call, const Query& query) {
-  auto customer = parse_customer_id(call.segments[2]);
-  if (!customer) return Unexpected{std::move(customer).error()};
-  auto period = BillingPeriod::parse(call.segments[3]);
-  if (!period) return Unexpected{std::move(period).error()};
-  auto purpose = parse_purpose(query.find("purpose").value_or(""));
-  if (!purpose) return Unexpected{std::move(purpose).error()};
-  return ObligationKey{std::move(*customer), std::move(*period), std::move(*purpose)};
-}
-
 Result<std::int64_t> parse_wait(const Query& query) {
   const auto text = query.find("wait");
   if (!text) return std::int64_t{0};
   const auto seconds = parse_wait_seconds(*text);
   if (seconds) return *seconds;
   return fail(ErrorCode::invalid_argument, "wait must be a whole number of seconds, 0 to 60");
-}
-
-/// The provider's own names of test cards; real ids do not begin like this.
-bool is_test_method(const PaymentMethod& method) {
-  return method.value().rfind("pm_card_", 0) == 0;
 }
 
 platform::HttpResponse no_such_obligation(const ObligationKey& key) {
@@ -195,9 +181,7 @@ void post_billing(Services& services, Call call) {
   auto request = parse_bill_request(call.request);
   if (!request) return call.answer(bad_request(request.error()));
   if (services.mode == Mode::live && is_test_method(request->payment_method)) {
-    return call.answer(bad_request(
-        {ErrorCode::invalid_argument,
-         "payment_method: pm_card_... are test cards, and this node is live; give a real one"}));
+    return call.answer(bad_request(test_method_refused()));
   }
   bill(services, std::move(call), std::move(*request));
 }
@@ -205,7 +189,7 @@ void post_billing(Services& services, Call call) {
 void get_obligation(Services& services, Call call) {
   auto query = Query::parse(call.request.query, {"purpose", "wait"});
   if (!query) return call.answer(bad_request(query.error()));
-  auto key = parse_key(call, *query);
+  auto key = parse_obligation_key(call, *query);
   if (!key) return call.answer(bad_request(key.error()));
   auto wait_s = parse_wait(*query);
   if (!wait_s) return call.answer(bad_request(wait_s.error()));
@@ -213,9 +197,10 @@ void get_obligation(Services& services, Call call) {
   watch_row(services, watch, [key = *key, answer = std::move(call.answer)](Result<RowLook> look) {
     if (!look) return answer(read_failed(look.error()));
     if (!look->row) return answer(no_such_obligation(key));
-    answer(json_answer(
-        200, obligation_json({.row = *look->row,
-                              .quarantined = look->quarantined ? &*look->quarantined : nullptr})));
+    auto body = obligation_json(
+        {.row = *look->row, .quarantined = look->quarantined ? &*look->quarantined : nullptr});
+    add_refunds(body, key, look->refunds);
+    answer(json_answer(200, body));
   });
 }
 

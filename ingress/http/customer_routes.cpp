@@ -48,20 +48,6 @@ std::string verdict(const ObligationRow& row) {
   return "";
 }
 
-json::object event_json(const StoredEvent& stored) {
-  json::object event;
-  event["sequence_nr"] = stored.sequence_nr.value;
-  event["at"] = to_iso(stored.at);
-  event["event"] = stored.event.manifest.name;
-  event["version"] = stored.event.manifest.version;
-  event["epoch"] = stored.epoch.value;
-  event["writer"] = stored.writer.value();
-  json::error_code error;
-  auto data = json::parse(stored.event.payload, error);
-  event["data"] = error ? json::value(nullptr) : std::move(data);
-  return event;
-}
-
 struct TimelineRequest {
   CustomerId customer;
   SequenceNr after;
@@ -90,9 +76,12 @@ platform::HttpResponse customer_answer(journal::JournalReader& reader, const Cus
   const auto quarantined = quarantine_of(reader, customer);
   if (!quarantined) return read_failed(quarantined.error());
   if (rows->empty() && !*quarantined) return no_such_customer(customer);
+  const auto refunds = reader.refunds_of(customer);
+  if (!refunds) return read_failed(refunds.error());
   json::array obligations;
   for (const auto& row : *rows) {
     auto obligation = obligation_json({.row = row});
+    add_refunds(obligation, row.key, *refunds);
     obligation["verdict"] = verdict(row);
     obligations.push_back(std::move(obligation));
   }

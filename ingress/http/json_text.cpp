@@ -149,6 +149,14 @@ std::int64_t JsonMembers::required_integer(std::string_view name) {
   return 0;
 }
 
+std::optional<std::int64_t> JsonMembers::optional_integer(std::string_view name) {
+  if (!object_.contains(name)) {
+    (void)find(name);  // it is known, though absent
+    return std::nullopt;
+  }
+  return required_integer(name);
+}
+
 std::optional<bool> JsonMembers::optional_boolean(std::string_view name) {
   const auto* value = find(name);
   if (value == nullptr) return std::nullopt;

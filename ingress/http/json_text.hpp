@@ -30,6 +30,7 @@ class JsonMembers {
   [[nodiscard]] std::string required_text(std::string_view name);
   /// A whole number without fraction or exponent that fits 64 bits.
   [[nodiscard]] std::int64_t required_integer(std::string_view name);
+  [[nodiscard]] std::optional<std::int64_t> optional_integer(std::string_view name);
   [[nodiscard]] std::optional<bool> optional_boolean(std::string_view name);
   /// Null if absent.
   [[nodiscard]] const boost::json::object* optional_object(std::string_view name);

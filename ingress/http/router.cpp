@@ -96,6 +96,14 @@ const std::vector<Route>& api_routes() {
       {"POST", "/v1/runs/*/pause", Role::operator_, pause_run},
       {"POST", "/v1/runs/*/resume", Role::operator_, resume_run},
       {"POST", "/v1/runs/*/cancel", Role::operator_, cancel_run},
+      {"POST", "/v1/billing/*/*/refunds", Role::service, post_refund},
+      {"POST", "/v1/billing/*/*/cancel", Role::service, post_cancel},
+      {"POST", "/v1/customers/*/payment-method", Role::service, post_payment_method},
+      {"GET", "/v1/attention", Role::viewer, list_attention},
+      {"GET", "/v1/attention/*", Role::viewer, get_attention},
+      {"POST", "/v1/attention/*/retry", Role::operator_, retry_attention},
+      {"POST", "/v1/attention/*/resolve", Role::operator_, resolve_attention},
+      {"POST", "/v1/webhooks/stripe", Role::service, post_webhook, true},
   };
   return routes;
 }
@@ -108,7 +116,8 @@ void route(Services& services, const std::vector<Token>& tokens, const std::vect
   for (const auto& candidate : routes) {
     if (matches(candidate.pattern, *segments)) candidates.push_back(&candidate);
   }
-  auto caller = authenticate(tokens, request);
+  const bool is_signed = candidates.size() == 1 && candidates.front()->is_signed;
+  auto caller = is_signed ? Caller{"webhook", Role::service} : authenticate(tokens, request);
   if (!caller) return answer(unauthorized());
   if (candidates.empty()) {
     return answer(refusal(ProblemKind::no_such_route,

@@ -15,6 +15,8 @@ struct Route {
   std::string_view pattern;
   Role role = Role::operator_;  ///< the lowest that may take it
   void (*run)(Services&, Call) = nullptr;
+  /// Its sender proves himself by a signature over the body: no token is asked for.
+  bool is_signed = false;
 };
 [[nodiscard]] const std::vector<Route>& api_routes();
 

@@ -24,4 +24,20 @@ void pause_run(Services& services, Call call);
 void resume_run(Services& services, Call call);
 void cancel_run(Services& services, Call call);
 
+// command_routes.cpp
+void post_refund(Services& services, Call call);
+void post_cancel(Services& services, Call call);
+void post_payment_method(Services& services, Call call);
+
+// attention_routes.cpp
+void list_attention(Services& services, Call call);
+void get_attention(Services& services, Call call);
+
+// attention_acts.cpp
+void retry_attention(Services& services, Call call);
+void resolve_attention(Services& services, Call call);
+
+// webhook_routes.cpp
+void post_webhook(Services& services, Call call);
+
 }  // namespace onceward::ingress

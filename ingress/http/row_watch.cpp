@@ -54,6 +54,14 @@ Result<RowLook> look_at(journal::JournalReader& reader, const ObligationKey& key
   look.row = std::move(*row);
   auto quarantined = reader.quarantined();
   if (!quarantined) return Unexpected{std::move(quarantined).error()};
+  // Only what was charged has refunds.
+  if (look.row && look.row->status == ObligationStatus::completed) {
+    auto refunds = reader.refunds_of(key.customer);
+    if (!refunds) return Unexpected{std::move(refunds).error()};
+    for (auto& refund : *refunds) {
+      if (refund.obligation == key) look.refunds.push_back(std::move(refund));
+    }
+  }
   const auto id = customer_persistence_id(key.customer);
   for (auto& entry : *quarantined) {
     if (entry.persistence_id == id) look.quarantined = std::move(entry);

@@ -12,6 +12,7 @@ namespace onceward::ingress {
 struct RowLook {
   std::optional<ObligationRow> row;
   std::optional<journal::Quarantined> quarantined;  ///< of the customer's entity
+  std::vector<RefundRow> refunds;                   ///< of the obligation
 
   /// True if waiting longer could not change the answer soon: also for a quarantined entity.
   [[nodiscard]] bool is_settled() const;

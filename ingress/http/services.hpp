@@ -5,6 +5,7 @@
 
 #include <onceward/ingress/http_api.hpp>
 
+#include "ingress/attention/attention_item.hpp"
 #include "ingress/http/alarms.hpp"
 #include "ingress/http/answers.hpp"
 #include "ingress/http/caller_keys.hpp"
@@ -20,8 +21,11 @@ struct Services {
   Alarms& alarms;
   CallerKeys& keys;
   CommandsUnderWay& under_way;
+  const WebhookSecrets& webhook_secrets;
   std::int64_t acceptance_ms_max = 0;
   Mode mode = Mode::test;
+  Namespace ns;
+  AttentionDeadlines attention;
 
   [[nodiscard]] Now now() const { return ports.clock.now(); }
 };

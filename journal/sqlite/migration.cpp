@@ -26,7 +26,7 @@ constexpr std::array<Step, 1> steps = {{
 CREATE INDEX obligations_attention
   ON obligations (customer, period, purpose)
   WHERE status IN ('parked', 'rejected', 'capped', 'uncollectible', 'processing',
-                   'action_required');
+                   'action_required') OR (status = 'completed' AND reason <> '');
 CREATE TABLE refunds (
   customer       TEXT NOT NULL,
   period         TEXT NOT NULL,

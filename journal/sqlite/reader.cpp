@@ -57,8 +57,9 @@ const std::string refunds_sql =
 // The list is spelled as in obligations_attention: only then the index answers it.
 const std::string attention_sql =
     select_row +
-    "WHERE status IN ('parked', 'rejected', 'capped', 'uncollectible', 'processing', "
-    "'action_required') AND (o.customer, o.period, o.purpose) > (?1, ?2, ?3) "
+    "WHERE (status IN ('parked', 'rejected', 'capped', 'uncollectible', 'processing', "
+    "'action_required') OR (status = 'completed' AND reason <> '')) "
+    "AND (o.customer, o.period, o.purpose) > (?1, ?2, ?3) "
     "ORDER BY o.customer, o.period, o.purpose LIMIT ?4";
 constexpr std::string_view cap_use_sql =
     "SELECT b.currency, b.customer, l.limit_minor, "

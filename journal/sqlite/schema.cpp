@@ -95,7 +95,7 @@ CREATE INDEX obligations_due
 CREATE INDEX obligations_attention
   ON obligations (customer, period, purpose)
   WHERE status IN ('parked', 'rejected', 'capped', 'uncollectible', 'processing',
-                   'action_required');
+                   'action_required') OR (status = 'completed' AND reason <> '');
 
 -- The customer comes first: refunds are few and are asked for by customer.
 CREATE TABLE refunds (

@@ -156,5 +156,12 @@ TEST_F(ConfigRules, policy_carries_what_was_configured) {
   EXPECT_EQ(policy.dunning_spread, std::chrono::hours{72});
 }
 
+TEST_F(ConfigRules, webhook_secret_comes_from_one_place) {
+  accepts({{"webhooks.secret_credential", "stripe_webhook"}});
+  accepts({{"webhooks.secret_file", "/w"}});
+  refuses({{"webhooks.secret_credential", "w"}, {"webhooks.secret_file", "/w"}}, "are both set");
+  refuses({{"webhooks.secret_credential", "../w"}}, "must be a file name");
+}
+
 }  // namespace
 }  // namespace onceward::app

@@ -67,5 +67,18 @@ TEST_F(SecretsTest, what_is_no_secret_is_refused) {
             std::string::npos);
 }
 
+TEST_F(SecretsTest, webhook_secrets_are_lines_of_a_private_file_and_may_be_absent) {
+  Config config;
+  EXPECT_EQ(read_webhook_secrets(config).value(), "");
+  config.webhooks.secret_file = folder_.write("webhook", "whsec_a\nwhsec_b\n");
+  EXPECT_EQ(read_webhook_secrets(config).value(), "whsec_a\nwhsec_b");
+  using std::filesystem::perms;
+  std::filesystem::permissions(config.webhooks.secret_file, perms::owner_read | perms::others_read);
+  const auto open = read_webhook_secrets(config);
+  ASSERT_FALSE(open.has_value());
+  EXPECT_NE(open.error().context.find("chmod 600"), std::string::npos);
+  EXPECT_EQ(open.error().context.find("whsec_a"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace onceward::app

@@ -169,5 +169,16 @@ TEST(Csv, fields_that_spreadsheets_would_run_or_split_are_made_harmless) {
   EXPECT_EQ(line.substr(line.size() - 2), "\r\n");
 }
 
+TEST(StatusTable, refund_verb_exits_by_what_is_known_of_the_money) {
+  for (const auto status : all_refund_statuses) {
+    const auto exit = refund_exit(status);
+    EXPECT_EQ(exit == ExitCode::ok, status == RefundStatus::succeeded) << to_text(status);
+    EXPECT_EQ(exit == ExitCode::failed, status == RefundStatus::failed) << to_text(status);
+  }
+  EXPECT_EQ(refund_exit(RefundStatus::pending), ExitCode::conflict);
+  EXPECT_EQ(refund_exit(RefundStatus::unknown), ExitCode::unknown);
+  EXPECT_EQ(refund_exit(RefundStatus::parked), ExitCode::unknown);
+}
+
 }  // namespace
 }  // namespace onceward::ingress

@@ -78,8 +78,10 @@ class FakeReader final : public journal::JournalReader {
     });
   }
   void replay_many(
-      std::span<const PersistenceId>, const journal::EventSink&,
-      const std::function<void(const PersistenceId&, Result<journal::HistoryEnd>)>&) override {}
+      std::span<const PersistenceId> ids, const journal::EventSink& sink,
+      const std::function<void(const PersistenceId&, Result<journal::HistoryEnd>)>& done) override {
+    for (const auto& id : ids) done(id, replay(id, {}, sink));
+  }
   Result<std::uint64_t> scan(
       std::uint64_t,
       const std::function<bool(std::uint64_t, const PersistenceId&, StoredEvent&&)>&) override {
@@ -158,10 +160,11 @@ class FakeReader final : public journal::JournalReader {
     return store_.read<std::vector<ObligationRow>>([&](const FakeStore& s) {
       std::vector<ObligationRow> found;
       for (const auto& [key, row] : s.rows_) {
-        const bool needs_a_look = is_operator_owned(row.status) ||
-                                  row.status == ObligationStatus::uncollectible ||
-                                  row.status == ObligationStatus::processing ||
-                                  row.status == ObligationStatus::action_required;
+        const bool needs_a_look =
+            is_operator_owned(row.status) || row.status == ObligationStatus::uncollectible ||
+            row.status == ObligationStatus::processing ||
+            row.status == ObligationStatus::action_required ||
+            (row.status == ObligationStatus::completed && !row.reason.empty());
         const bool is_after = !after || order_of(key) > order_of(*after);
         if (needs_a_look && is_after) found.push_back(row);
       }
@@ -234,8 +237,11 @@ class FakeRuntime final : public actors::Runtime {
   using Told = std::function<void(billing::BillingReply)>;
 
   void ask(const PersistenceId& to, std::any command, actors::ReplySink reply) override {
-    const auto& billed =
-        std::get<billing::BillCustomer>(std::any_cast<const billing::BillingCommand&>(command));
+    const auto* known = std::any_cast<billing::BillingCommand>(&command);
+    if (known == nullptr || !std::holds_alternative<billing::BillCustomer>(*known)) {
+      return on_other(to, command, reply);
+    }
+    const auto& billed = std::get<billing::BillCustomer>(*known);
     EXPECT_EQ(to, customer_persistence_id(billed.key.customer));
     {
       const std::lock_guard lock(mutex_);
@@ -254,6 +260,11 @@ class FakeRuntime final : public actors::Runtime {
   }
 
   std::function<void(const billing::BillCustomer&, Told)> on_ask;
+  /// For commands that are no request to bill.
+  std::function<void(const PersistenceId&, const std::any&, const actors::ReplySink&)> on_other =
+      [](const PersistenceId& to, const std::any&, const actors::ReplySink&) {
+        ADD_FAILURE() << "nobody expects a command to " << to.value();
+      };
 
  private:
   mutable std::mutex mutex_;

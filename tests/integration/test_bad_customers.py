@@ -83,8 +83,8 @@ class Files(SharedNode):
         return json.loads(done.stdout)
 
     def start(self, plan, *words):
-        return onceward("runs", "start", "--period", PERIOD, "--plan", plan, "--watch", "--node",
-                        self.world.url, *words)  # fmt: skip
+        return onceward("runs", "start", "--period", PERIOD, "--plan", plan, "--watch", "--yes",
+                        "--node", self.world.url, *words)  # fmt: skip
 
     def kept(self):
         store = sqlite3.connect(f"file:{self.world.directory}/billing.db?mode=ro", uri=True)
@@ -195,8 +195,8 @@ class ChangedFile(Files):
         self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
         self.assertIn("0123456789abcdef", done.stderr)
         plan = self.node_plan()
-        other = onceward("runs", "start", "--period", "2026-07", "--plan", plan, "--node",
-                         self.world.url)  # fmt: skip
+        other = onceward("runs", "start", "--period", "2026-07", "--plan", plan, "--yes",
+                         "--node", self.world.url)  # fmt: skip
         self.assertEqual((other.returncode, other.stdout), (2, ""), other.stderr)
         self.assertIn(PERIOD, other.stderr)
         self.assertEqual(len(self.world.requests()), before[1])

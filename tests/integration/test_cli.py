@@ -214,8 +214,13 @@ class WithNode(World):
         upload = onceward("runs", "plan", "--period", PERIOD, "--customers", str(csv), *node,
                           "--json")  # fmt: skip
         self.assertEqual(json.loads(upload.stdout)["plan"], plan["plan"])
-        started = onceward("runs", "start", "--period", PERIOD, "--plan", plan["plan"], *node,
-                           "--json")  # fmt: skip
+        words = ["runs", "start", "--period", PERIOD, "--plan", plan["plan"], *node, "--json"]
+        unasked = onceward(*words)
+        self.assertEqual((unasked.returncode, unasked.stdout), (2, ""))
+        self.assertIn("Charge 20 customers 201.90 usd", unasked.stderr)
+        self.assertIn("--yes", unasked.stderr)
+        self.assertEqual(self.ledger(), [])
+        started = onceward(*words, "--yes")
         run = json.loads(started.stdout)["id"]
         watch = onceward("runs", "watch", run, *node)
         self.assertEqual(watch.returncode, 0, watch.stderr)
@@ -258,7 +263,7 @@ class WithNode(World):
         node = ["--node", self.url]
         plan = json.loads(onceward("runs", "plan", "--period", PERIOD, *node, "--json").stdout)
         done = onceward("runs", "start", "--period", PERIOD, "--plan", plan["plan"], "--watch",
-                        *node)  # fmt: skip
+                        "--yes", *node)  # fmt: skip
         self.assertEqual(done.returncode, 8, done.stdout + done.stderr)
         self.assertIn("bad", onceward("runs", "show", plan_run(done), *node).stdout)
 

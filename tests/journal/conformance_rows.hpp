@@ -192,19 +192,24 @@ TYPED_TEST_P(JournalRowConformance, ListsWhatAPersonMayHaveToLookAtInPages) {
   for (const ObligationStatus status : all_obligation_statuses) {
     this->put(row_in(key("a", "2026-08", std::string(to_text(status))), status));
   }
+  ObligationRow alarm = row_in(key("aa"), ObligationStatus::completed);
+  alarm.reason = "late money";
+  this->put(alarm);
   this->put(row_in(key("b", "2026-07"), ObligationStatus::parked));
   this->put(row_in(key("B", "2026-09"), ObligationStatus::parked));
   const auto reader = this->reader();
-  const std::vector<std::string> all{"B/2026-09/subscription",  "a/2026-08/action_required",
-                                     "a/2026-08/capped",        "a/2026-08/parked",
-                                     "a/2026-08/processing",    "a/2026-08/rejected",
-                                     "a/2026-08/uncollectible", "b/2026-07/subscription"};
+  const std::vector<std::string> all{
+      "B/2026-09/subscription",  "a/2026-08/action_required", "a/2026-08/capped",
+      "a/2026-08/parked",        "a/2026-08/processing",      "a/2026-08/rejected",
+      "a/2026-08/uncollectible", "aa/2026-08/subscription",   "b/2026-07/subscription"};
   EXPECT_EQ(this->names(reader->attention_rows({}, 100)), all);
   EXPECT_EQ(this->names(reader->attention_rows({}, 3)),
             (std::vector<std::string>{all[0], all[1], all[2]}));
   EXPECT_EQ(this->names(reader->attention_rows(key("a", "2026-08", "rejected"), 100)),
-            (std::vector<std::string>{all[6], all[7]}));
+            (std::vector<std::string>{all[6], all[7], all[8]}));
   this->put(row_in(key("b", "2026-07"), ObligationStatus::completed), RowWrite::Kind::update);
+  alarm.reason.clear();
+  this->put(alarm, RowWrite::Kind::update);
   EXPECT_TRUE(
       this->names(reader->attention_rows(key("a", "2026-08", "uncollectible"), 100)).empty());
 }

@@ -13,6 +13,8 @@
 
 #include <onceward/actors/runtime.hpp>
 #include <onceward/core/digest.hpp>
+#include <onceward/core/ids.hpp>
+#include <onceward/ingress/webhook_signature.hpp>
 #include <onceward/journal/journal.hpp>
 #include <onceward/platform/http_server.hpp>
 
@@ -36,12 +38,20 @@ struct HttpApiOptions {
   /// With `live`, the provider's test payment methods (`pm_card_...`) are refused with 400: they
   /// would be recorded and could never be charged.
   Mode mode = Mode::test;
+  /// As in the provider's metadata: events about objects of another namespace have no effect here.
+  Namespace ns;
+  /// Of the webhook endpoint; without one, webhooks are answered 503.
+  WebhookSecrets webhook_secrets;
   /// Requests to bill inside the handler at once; one more is answered 503.
   std::size_t requests_max = 20'000;
   std::size_t reader_threads = 2;
   /// A request whose obligation is not visible in the store this long after it was handed over is
   /// answered as unknown, also if the caller would not wait at all.
   std::chrono::milliseconds acceptance_max{10'000};
+  /// An obligation that waits for the payer, or for a bank, this long after it was initiated is
+  /// shown in attention.
+  std::chrono::milliseconds action_required_max{std::chrono::hours{24 * 3}};
+  std::chrono::milliseconds processing_max{std::chrono::hours{24 * 10}};
 };
 
 /// What the API works on; all of it must outlive the HttpApi, but the runtime must have been

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include <onceward/core/obligation.hpp>
+#include <onceward/core/refund.hpp>
 
 namespace onceward::ingress {
 
@@ -52,6 +53,9 @@ struct StatusRow {
 };
 [[nodiscard]] const StatusRow& status_row(ObligationStatus status) noexcept;
 
+/// Exit code of the verb `refund` for the state of its refund.
+[[nodiscard]] ExitCode refund_exit(RefundStatus status) noexcept;
+
 /// Kinds of problem documents (RFC 9457).
 enum class ProblemKind : std::uint8_t {
   bad_request,
@@ -69,6 +73,11 @@ enum class ProblemKind : std::uint8_t {
   period_not_begun,
   entity_quarantined,
   run_conflict,
+  not_possible,       ///< the obligation's state or the policy forbids the command
+  refund_exceeds,     ///< more than is left of the charge
+  refund_failed,      ///< the provider certainly did not give the money back
+  signature_invalid,  ///< of a webhook
+  other_mode,         ///< an event of live mode at a test node, or the other way round
   body_too_large,
   key_reused,
   internal,

@@ -143,8 +143,8 @@ class JournalReader {
   [[nodiscard]] virtual Result<std::vector<RefundRow>> refunds_of(const CustomerId& customer) = 0;
   [[nodiscard]] virtual Result<std::vector<RefundRow>> refunds(const RefundQuery& query) = 0;
   /// Rows that a person may have to look at, in every period: parked, rejected, capped,
-  /// uncollectible, processing and action_required, ordered by the bytes of (customer, period text,
-  /// purpose), after `after` (absent: from the start).
+  /// uncollectible, processing, action_required, and completed with a reason (an alarm), ordered by
+  /// the bytes of (customer, period text, purpose), after `after` (absent: from the start).
   [[nodiscard]] virtual Result<std::vector<ObligationRow>> attention_rows(
       const std::optional<ObligationKey>& after, std::size_t limit) = 0;
   /// The mark if it exists and has not expired at `now`.
