@@ -283,7 +283,7 @@ TEST_F(Hints, AnUnpaidObjectBesideOursChangesNothing) {
     auto read = observed(hint_of_other(other, unpaid), Observation::object);
     other.status = unpaid;
     read.objects = {other};
-    const auto done = answer(read);
+    const auto done = answer(read, false);
     EXPECT_NE(event_in<HintedObjectRead>(done), nullptr);
     EXPECT_EQ(done.events.size(), 1U);
     EXPECT_EQ(status(), ObligationStatus::in_progress);

@@ -214,6 +214,21 @@ TYPED_TEST_P(JournalRowConformance, ListsWhatAPersonMayHaveToLookAtInPages) {
       this->names(reader->attention_rows(key("a", "2026-08", "uncollectible"), 100)).empty());
 }
 
+TYPED_TEST_P(JournalRowConformance, ListsACompletedRowWhoseReasonIsAnAlarm) {
+  ObligationRow row = row_in(key("a"), ObligationStatus::completed);
+  row.reason = "duplicate_payment ch_2";
+  this->put(row);
+  ObligationRow waived = row_in(key("b"), ObligationStatus::waived);
+  waived.reason = "no_charge_due";
+  this->put(waived);
+  const auto reader = this->reader();
+  EXPECT_EQ(this->names(reader->attention_rows({}, 100)),
+            std::vector<std::string>{to_display(row.key)});
+  row.reason.clear();
+  this->put(row, RowWrite::Kind::update);
+  EXPECT_TRUE(this->names(reader->attention_rows({}, 100)).empty());
+}
+
 TYPED_TEST_P(JournalRowConformance, AMarkLivesUntilItsTime) {
   EXPECT_EQ(name_of(this->put_mark("first", Timestamp{0}, Timestamp{100})), "stored");
   EXPECT_EQ(name_of(this->put_mark("second", Timestamp{99}, Timestamp{300})), "mark");
@@ -240,7 +255,8 @@ REGISTER_TYPED_TEST_SUITE_P(JournalRowConformance, RoundTripsEveryMemberInEveryS
                             ListsAPeriodInPagesAndByStatus, FindsDueRowsEarliestFirst,
                             FindsAClosedRowWhoseEntityOwesALookUp,
                             FindsOpenRowsOfOlderEpochsInPages,
-                            ListsWhatAPersonMayHaveToLookAtInPages, AMarkLivesUntilItsTime,
+                            ListsWhatAPersonMayHaveToLookAtInPages,
+                            ListsACompletedRowWhoseReasonIsAnAlarm, AMarkLivesUntilItsTime,
                             AMarkWithoutATimeLivesForEver);
 
 }  // namespace onceward::journal::testing

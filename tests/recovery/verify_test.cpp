@@ -118,6 +118,63 @@ TEST_F(Verify, FindsAnEventOfAnUnknownVersion) {
   EXPECT_FALSE(differences(u).empty());
 }
 
+class VerifyRefunds : public Verify {
+ protected:
+  // A charged obligation with one refund, and its rows.
+  CommitUnit refunded() {
+    auto events = history();
+    billing::RefundRequested requested;
+    requested.of = of();
+    requested.amount = {1000, *Currency::parse("usd")};
+    requested.request_id = RequestId{"refund-1"};
+    events.emplace_back(requested);
+    billing::BillingState state;
+    state.customer = CustomerId{"cust_1"};
+    for (const auto& event : events) EXPECT_TRUE(billing::evolve_obligation(state, event));
+    auto u = unit(events);
+    u.refunds.push_back(refund_row_of(u.rows[0].row.key, state.obligations.at(of()).refunds.at(0)));
+    return u;
+  }
+};
+
+TEST_F(VerifyRefunds, ACleanStoreHasNoDifferences) {
+  EXPECT_TRUE(differences(refunded()).empty());
+}
+
+TEST_F(VerifyRefunds, FindsARefundRowThatTheEventsDoNotImply) {
+  auto u = refunded();
+  u.refunds[0].amount.minor = 1;
+  const auto found = differences(u);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].where, "cust_1/2026-08/subscription refund 1");
+}
+
+TEST_F(VerifyRefunds, FindsAMissingRefundRow) {
+  auto u = refunded();
+  u.refunds.clear();
+  const auto found = differences(u);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].what, "its row is missing");
+}
+
+TEST_F(VerifyRefunds, FindsARefundRowWithoutEvents) {
+  auto u = refunded();
+  u.refunds.push_back(u.refunds[0]);
+  u.refunds[1].number = 2;
+  const auto found = differences(u);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].where, "cust_1/2026-08/subscription refund 2");
+}
+
+TEST_F(VerifyRefunds, FindsARefundRowOfACustomerWithoutEvents) {
+  auto u = refunded();
+  u.refunds.push_back(u.refunds[0]);
+  u.refunds[1].obligation.customer = CustomerId{"nobody"};
+  const auto found = differences(u);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].where, "refunds");
+}
+
 // A rejection released what the request had reserved, also while its retry waits for a permit.
 TEST_F(Verify, ARejectedRequestHoldsNoReservation) {
   billing::BillingState state;
