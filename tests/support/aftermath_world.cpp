@@ -154,7 +154,7 @@ void AftermathWorld::run() {
                                      4990, now_);
     ask(hint("evt_1"));
     ask(hint("evt_1"));
-    ask(hint("evt_2"));
+    if (options_.twin) ask(hint("evt_2"));
   }
   for (std::size_t number = 0; number < options_.refunds.size(); ++number) ask(refund(number));
   rest();

@@ -17,7 +17,8 @@ struct AftermathOptions {
   /// Stands in for the billing entity, to show that a broken one is caught.
   std::optional<EntityType> type;
   std::vector<std::int64_t> refunds;  ///< amounts, asked for one after the other
-  bool paid_elsewhere = false;        ///< a second payment, told by two webhooks
+  bool paid_elsewhere = false;        ///< a second payment, told by a webhook that comes twice
+  bool twin = true;                   ///< and by another one under an id of its own
   int crashes = 2;                    ///< at most this many per schedule
   int faults = 0;                     ///< provider faults per schedule, chosen among `fates`
   std::vector<Fate> fates;
