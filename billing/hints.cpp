@@ -35,8 +35,11 @@ bool own_may_have_moved(const ObligationState& ob) {
 void complete_by_other_road(Draft& draft, const ProviderObject& object) {
   const ObligationState& ob = draft.obligation();
   const bool may_have_moved = own_may_have_moved(ob);
-  // The object of a charge or a one-step request is unknown until its answer: this may be it.
-  const bool may_be_own = may_have_moved && ob.intent.empty();
+  // The object of a charge or a one-step request is unknown until its answer: this may be it. What
+  // belongs to an intent was not made by a request for a charge.
+  const bool is_of_intent = object.object == "payment_intent" || !object.payment_intent.empty();
+  const bool may_be_own =
+      may_have_moved && ob.intent.empty() && !(ob.request->step == Step::charge && is_of_intent);
   std::string alarm;
   if (!may_have_moved) alarm = "paid_by_another_road";
   if (may_have_moved && !may_be_own) alarm = "duplicate_payment_possible";

@@ -2,8 +2,11 @@
 #include <algorithm>
 
 #include <onceward/journal/memory_journal.hpp>
+#include <onceward/recovery/inbox.hpp>
 
 #include "tests/cases/bodies.hpp"
+#include "tests/cases/paid_by_hand.hpp"
+#include "tests/cases/webhook_edge.hpp"
 #include "tests/support/journal_wrapper.hpp"
 
 namespace onceward::cases {
@@ -105,6 +108,38 @@ void r31_two_look_at_once(const CaseSetup& setup) {
 }
 TEST(Cases, R31_TwoLookAtOnce) {
   in_both_flows(r31_two_look_at_once);
+}
+
+// An intent with our metadata was paid and only a webhook tells of it: of an obligation that is
+// recorded it is adopted, of any other it waits in the inbox for a person. No second charge.
+void r33_paid_without_a_record(const CaseSetup& setup) {
+  CaseWorld world(setup.options());
+  WebhookEdge edge(world);
+  pay_by_hand(world, "cus_d5", "2026-08");
+  world.run_for(1min);
+  const auto inbox = recovery::read_inbox(*world.reader(), "", 100, true);
+  ASSERT_TRUE(inbox.has_value()) << inbox.error().context;
+  EXPECT_FALSE(inbox->items.empty()) << "nobody would see it";
+  EXPECT_TRUE(world.events("cus_d5").empty());
+
+  world.port().is_cut_off = true;  // recorded, and nothing has left
+  const auto bill = world.bill("cus_d6", "2026-08");
+  pay_by_hand(world, "cus_d6", "2026-08");
+  world.run_for(1s);
+  world.port().is_cut_off = false;
+  world.run_for(1h);
+  EXPECT_EQ(bill->status(), Status::completed);
+  EXPECT_EQ(world.L("cus_d6", "2026-08"), 1);
+  EXPECT_EQ(world.W("cus_d6", "2026-08"), 0) << "a second charge was tried";
+  const auto events = world.events("cus_d6");
+  EXPECT_TRUE(std::any_of(events.begin(), events.end(), [](const auto& event) {
+    const auto* done = std::get_if<BillingCompleted>(&event);
+    return done != nullptr && !done->alarm.empty();
+  })) << "nobody would see it";
+  EXPECT_EQ(world.audit(), "");
+}
+TEST(Cases, R33_PaidWithoutARecord) {
+  in_both_flows(r33_paid_without_a_record);
 }
 
 }  // namespace onceward::cases

@@ -37,7 +37,8 @@ INSTANTIATE_TEST_SUITE_P(
         Noticed{"M6_R113", Mutation::resend_after_a_day, r113_age_unknown, true, true},
         Noticed{"M7_R41", Mutation::pending_is_a_charge, r41_refused_after_two_days, true, true},
         Noticed{"M8_R91", Mutation::period_of_the_clock, r91_price_changed_on_the_way, true, true},
-        Noticed{"M9_R103", Mutation::cap_not_reserved, r103_fifty_at_once, true, true}),
+        Noticed{"M9_R103", Mutation::cap_not_reserved, r103_fifty_at_once, true, true},
+        Noticed{"M10_R68", Mutation::hint_apart, r68_delivered_six_times, true, true}),
     [](const auto& param_info) { return std::string(param_info.param.name); });
 
 }  // namespace

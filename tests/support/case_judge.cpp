@@ -190,7 +190,9 @@ void CaseWorld::audit_ledger(std::string& found) const {
     if (count > 1 && made_by_others.count(name) == 0)
       found += name + " charged " + std::to_string(count) + " times; ";
     const bool is_completed = row.status == ObligationStatus::completed;
-    if (is_completed && (count == 0 || own->second.front() != row.charge_id)) {
+    const bool has_charge =
+        count > 0 && std::count(own->second.begin(), own->second.end(), row.charge_id) == 1;
+    if (is_completed && !has_charge) {
       found += name + " completed without its charge; ";
     }
     if (!is_completed && count > 0 && row.status != ObligationStatus::unknown &&
