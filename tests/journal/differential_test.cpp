@@ -6,7 +6,7 @@
 
 #include <onceward/journal/memory_journal.hpp>
 
-#include "tests/journal/journal_fixture.hpp"
+#include <onceward/harness/conformance/journal_fixture.hpp>
 #include "tests/journal/sqlite_backend.hpp"
 
 namespace onceward::journal::testing {

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <deque>
 
-#include "tests/journal/journal_conformance.hpp"
+#include <onceward/harness/journal_conformance.hpp>
 
 namespace onceward::journal::testing {
 namespace {

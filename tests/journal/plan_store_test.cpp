@@ -5,8 +5,8 @@
 #include <chrono>
 #include <thread>
 
+#include <onceward/harness/conformance/journal_fixture.hpp>
 #include "tests/journal/child_process.hpp"
-#include "tests/journal/journal_fixture.hpp"
 #include "tests/journal/sqlite_backend.hpp"
 
 namespace onceward::journal::testing {

@@ -1,8 +1,8 @@
 // The anchor: a store that is older than it, or went another way, is refused; a crash never is.
 #include <fstream>
 
+#include <onceward/harness/conformance/journal_fixture.hpp>
 #include "tests/journal/child_process.hpp"
-#include "tests/journal/journal_fixture.hpp"
 #include "tests/journal/sqlite_backend.hpp"
 
 namespace onceward::journal::testing {

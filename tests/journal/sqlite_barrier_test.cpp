@@ -2,7 +2,7 @@
 // outcomes occur, and the store works on after the barrier.
 #include <set>
 
-#include "tests/journal/journal_fixture.hpp"
+#include <onceward/harness/conformance/journal_fixture.hpp>
 #include "tests/journal/sqlite_backend.hpp"
 
 namespace onceward::journal::testing {

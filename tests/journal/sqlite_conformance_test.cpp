@@ -1,5 +1,5 @@
 // SqliteJournal passes the conformance suite.
-#include "tests/journal/journal_conformance.hpp"
+#include <onceward/harness/journal_conformance.hpp>
 #include "tests/journal/sqlite_backend.hpp"
 
 namespace onceward::journal::testing {

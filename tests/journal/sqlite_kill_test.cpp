@@ -3,8 +3,8 @@
 #include <cstring>
 #include <iostream>
 
+#include <onceward/harness/conformance/journal_fixture.hpp>
 #include "tests/journal/child_process.hpp"
-#include "tests/journal/journal_fixture.hpp"
 #include "tests/journal/sqlite_backend.hpp"
 
 namespace onceward::journal::testing {

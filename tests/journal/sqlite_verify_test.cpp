@@ -4,7 +4,7 @@
 #include <onceward/core/chain.hpp>
 #include <onceward/platform/sqlite.hpp>
 
-#include "tests/journal/journal_fixture.hpp"
+#include <onceward/harness/conformance/journal_fixture.hpp>
 #include "tests/journal/sqlite_backend.hpp"
 
 namespace onceward::journal::testing {

@@ -2,7 +2,7 @@
 // is refused, and the row that a charge belongs to.
 #pragma once
 
-#include "tests/journal/journal_fixture.hpp"
+#include <onceward/harness/conformance/journal_fixture.hpp>
 
 namespace onceward::journal::testing {
 

@@ -1,7 +1,7 @@
 // Conformance of a journal, part 4: the spend-cap ledger, against sums written out by hand.
 #pragma once
 
-#include "tests/journal/journal_fixture.hpp"
+#include <onceward/harness/conformance/journal_fixture.hpp>
 
 namespace onceward::journal::testing {
 

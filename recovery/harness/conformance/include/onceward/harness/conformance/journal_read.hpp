@@ -2,7 +2,7 @@
 // and counts.
 #pragma once
 
-#include "tests/journal/journal_fixture.hpp"
+#include <onceward/harness/conformance/journal_fixture.hpp>
 
 namespace onceward::journal::testing {
 

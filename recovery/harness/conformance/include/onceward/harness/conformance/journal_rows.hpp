@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "tests/journal/journal_fixture.hpp"
+#include <onceward/harness/conformance/journal_fixture.hpp>
 
 namespace onceward::journal::testing {
 

@@ -2,13 +2,13 @@
 // as JournalFixture describes it; ONCEWARD_INSTANTIATE_JOURNAL_CONFORMANCE runs all parts over it.
 #pragma once
 
-#include "tests/journal/conformance_barrier.hpp"
-#include "tests/journal/conformance_caps.hpp"
-#include "tests/journal/conformance_commit.hpp"
-#include "tests/journal/conformance_read.hpp"
-#include "tests/journal/conformance_refunds.hpp"
-#include "tests/journal/conformance_rows.hpp"
-#include "tests/journal/conformance_shape.hpp"
+#include <onceward/harness/conformance/journal_barrier.hpp>
+#include <onceward/harness/conformance/journal_caps.hpp>
+#include <onceward/harness/conformance/journal_commit.hpp>
+#include <onceward/harness/conformance/journal_read.hpp>
+#include <onceward/harness/conformance/journal_refunds.hpp>
+#include <onceward/harness/conformance/journal_rows.hpp>
+#include <onceward/harness/conformance/journal_shape.hpp>
 
 /// `prefix` names the instance, `Backend` is the class under test. Use once per program and
 /// backend, in namespace onceward::journal::testing.
