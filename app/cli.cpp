@@ -7,6 +7,7 @@
 #include <string>
 
 #include "app/verbs/client_verbs.hpp"
+#include "app/verbs/harness.hpp"
 #include "app/verbs/signals.hpp"
 #include "app/verbs/verbs.hpp"
 
@@ -25,7 +26,8 @@ class CommandLine {
     app_.footer(
         "Exit codes: 0 ok, 1 failed or declined, 2 usage or configuration, 3 not found,\n"
         "4 conflict or in progress, 5 outcome unknown or an operator is needed,\n"
-        "6 spend cap, 7 node or store unreachable, 8 some customers not billed.");
+        "6 spend cap, 7 node or store unreachable, 8 some customers not billed,\n"
+        "9 harness: incomplete, 10 harness: not deterministic.");
     add_daemons();
     add_bill();
     add_commands();
@@ -35,6 +37,7 @@ class CommandLine {
     add_journal();
     add_migrate();
     add_copies();
+    add_harness();
     add_config();
     add_small_verbs();
   }
@@ -317,6 +320,48 @@ class CommandLine {
     }
   }
 
+  void add_harness() {
+    auto* harness = group("harness", "Recovery testing in simulated worlds");
+    const auto common = [this](CLI::App* sub) {
+      sub->add_option("--scenario", harness_.scenario, "Name, or all")->capture_default_str();
+      sub->add_option("--without", harness_.without, "Take one guard out: the run must turn red");
+      sub->add_flag("--long", harness_.deep, "Larger bounds");
+    };
+    auto* run = verb(harness, "run", "Every schedule within the bounds, then random worlds",
+                     [this] { return harness_run(harness_); });
+    run->add_flag("--exhaustive", harness_.exhaustive, "Only the exhaustive scenarios");
+    run->add_option("--seeds", harness_.seeds, "Only random worlds: a count, or A..B");
+    run->add_option("--report", harness_.report_file, "HTML report to write");
+    run->add_option("--json", harness_.json_file, "Results as JSON, one line per run; - is stdout");
+    run->add_option("--junit", harness_.junit_file, "Results as JUnit XML");
+    auto* mutants = verb(harness, "mutants", "Take out each guard in turn; all must be missed",
+                         [this] { return harness_mutants(harness_); });
+    auto* bench =
+        verb(harness, "bench", "Schedules per second", [this] { return harness_bench(harness_); });
+    for (auto* sub : {run, mutants, bench}) {
+      sub->add_option("--seconds", harness_.seconds, "Longest time per scenario; 0: no limit")
+          ->check(CLI::Range(0, 86'400));
+    }
+    auto* replay = verb(harness, "replay", "Run one schedule again",
+                        [this] { return harness_replay(harness_, false); });
+    auto* explain = verb(harness, "explain", "Show one schedule step by step",
+                         [this] { return harness_replay(harness_, true); });
+    auto* shrink = verb(harness, "shrink", "Find the shortest schedule that fails like this one",
+                        [this] { return harness_shrink(harness_); });
+    for (auto* sub : {replay, explain, shrink}) {
+      sub->add_option("--seed", harness_.seed, "The schedule that a seed draws");
+      sub->add_option("--choices", harness_.choices, "The schedule as a run printed it, or -");
+    }
+    auto* list = verb(harness, "list", "All scenarios", [this] { return harness_list(harness_); });
+    for (auto* sub : {run, mutants, bench, replay, explain, shrink, list}) common(sub);
+    auto* report = verb(harness, "report", "Run everything and write an HTML report", [this] {
+      if (harness_.report_file.empty()) harness_.report_file = "harness.html";
+      return harness_run(harness_);
+    });
+    report->add_option("file", harness_.report_file, "File to write (default: harness.html)");
+    common(report);
+  }
+
   void add_config() {
     auto* config = group("config", "The configuration");
     auto* check = verb(config, "check", "Read it, check it, start nothing",
@@ -349,6 +394,7 @@ class CommandLine {
   PlanOptions plan_;
   StartOptions start_;
   SteerOptions steer_;
+  HarnessOptions harness_;
   std::string run_;
   std::string customer_;
   std::string period_;

@@ -51,7 +51,8 @@ void ObligationModel::take(const std::string& customer, const BillingEvent& even
   }
 }
 
-void ObligationModel::started(const std::string& of, Obligation& ob, const RequestStarted& request) {
+void ObligationModel::started(const std::string& of, Obligation& ob,
+                              const RequestStarted& request) {
   if (ob.completed) broke(of + ": a request follows the completion");
   if (request.attempt != ob.declines + 1) broke(of + ": an attempt without its decline");
   if (request.generation < ob.generation) broke(of + ": the generation went back");

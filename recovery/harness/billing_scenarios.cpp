@@ -33,8 +33,8 @@ Ask bill(std::size_t entity, const std::string& customer, std::int64_t amount_mi
 CommitUnit cap_limit(std::int64_t minor) {
   CommitUnit unit;
   unit.persistence_id = PersistenceId{"cap/2026-08"};
-  unit.limits.push_back({*BillingPeriod::parse(period_text), CustomerId{},
-                         Money{minor, *Currency::parse("usd")}});
+  unit.limits.push_back(
+      {*BillingPeriod::parse(period_text), CustomerId{}, Money{minor, *Currency::parse("usd")}});
   return unit;
 }
 
@@ -55,9 +55,9 @@ std::string flow_name(Flow flow) {
 }
 
 const std::vector<Fate> all_fates = {
-    Fate::lost_before,    Fate::lost_after,   Fate::saved_500, Fate::failed_500,   Fate::declined,
-    Fate::limited,        Fate::not_sent,     Fate::late,      Fate::gateway_before,
-    Fate::gateway_after,  Fate::in_use,       Fate::resent,    Fate::bad_body,     Fate::processing};
+    Fate::lost_before, Fate::lost_after, Fate::saved_500, Fate::failed_500,     Fate::declined,
+    Fate::limited,     Fate::not_sent,   Fate::late,      Fate::gateway_before, Fate::gateway_after,
+    Fate::in_use,      Fate::resent,     Fate::bad_body,  Fate::processing};
 
 }  // namespace
 
@@ -90,8 +90,8 @@ Scenario billing_scenario(std::string name, std::string says,
 }
 
 Result<std::vector<Scenario>> billing_scenarios(bool deep, std::string_view without) {
-  if (!without.empty() && std::find(std::begin(guard_names), std::end(guard_names), without) ==
-                              std::end(guard_names)) {
+  if (!without.empty() &&
+      std::find(std::begin(guard_names), std::end(guard_names), without) == std::end(guard_names)) {
     std::string known;
     for (const auto guard : guard_names) known += (known.empty() ? "" : ", ") + std::string(guard);
     return fail(ErrorCode::invalid_argument,
@@ -171,9 +171,9 @@ Scenario random_billing_scenario(Flow flow, std::string_view without) {
   options.faults.permit_waits = 6;
   options.faults.fates = all_fates;
   options.faults.downtimes = {milliseconds{0}, hours{1}, hours{25}};
-  Scenario s = billing_scenario("random-" + flow_name(flow),
-                                "Three customers, a cap, everything at once, drawn from a seed.",
-                                options);
+  Scenario s =
+      billing_scenario("random-" + flow_name(flow),
+                       "Three customers, a cap, everything at once, drawn from a seed.", options);
   s.rest_within = hours{24 * 40};
   return s;
 }

@@ -3,6 +3,7 @@
 #include <onceward/harness/explore.hpp>
 
 #include <algorithm>
+#include <ctime>
 #include <memory>
 #include <set>
 #include <unordered_map>
@@ -12,6 +13,10 @@ namespace onceward::harness {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
+
+double cpu_now() {
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
 
 struct Digit {
   const char* label = nullptr;
@@ -113,12 +118,14 @@ class Watch {
   }
   void end() {
     report_.seconds = std::chrono::duration<double>(SteadyClock::now() - begin_).count();
+    report_.cpu_seconds = cpu_now() - cpu_begin_;
   }
 
  private:
   Report& report_;
   const ExploreOptions& options_;
   SteadyClock::time_point begin_;
+  double cpu_begin_ = cpu_now();
   SteadyClock::time_point told_ = begin_;
   std::uint64_t ticks_ = 0;
 };

@@ -38,12 +38,14 @@ void AtMostOnce::look(const PersistenceId& where, const Truth& truth) {
 void DurableBeforeTheWire::sending(const SendSeen& seen, const Truth& truth) {
   if (is_look_up(seen.request.operation) || truth.journal == nullptr) return;
   bool found = false;
-  (void)truth.journal->replay(seen.entity, SequenceNr{}, [&](const PersistenceId&, StoredEvent&& e) {
-    found = e.event.payload.find(seen.request.key.value()) != std::string::npos;
-    return !found;
-  });
-  if (!found) broke(text_of(seen.request) + " leaves, but no stored event of " +
-                    seen.entity.value() + " holds its key " + seen.request.key.value());
+  (void)truth.journal->replay(
+      seen.entity, SequenceNr{}, [&](const PersistenceId&, StoredEvent&& e) {
+        found = e.event.payload.find(seen.request.key.value()) != std::string::npos;
+        return !found;
+      });
+  if (!found)
+    broke(text_of(seen.request) + " leaves, but no stored event of " + seen.entity.value() +
+          " holds its key " + seen.request.key.value());
 }
 
 void SameRequestPerKey::sending(const SendSeen& seen, const Truth& /*truth*/) {
@@ -144,7 +146,8 @@ void OneWriter::committed(const CommitSeen& seen, const Truth& /*truth*/) {
 void JournalGuardsRest::committed(const CommitSeen& seen, const Truth& /*truth*/) {
   if (!seen.by_owner) return;
   if (const auto* claim = std::get_if<ClaimRefused>(&seen.answer)) {
-    broke("a claim of " + to_display(claim->existing.key) + " was refused: its entity had forgotten it");
+    broke("a claim of " + to_display(claim->existing.key) +
+          " was refused: its entity had forgotten it");
   }
   const auto* fenced = std::get_if<Fenced>(&seen.answer);
   if (fenced != nullptr && fenced->by == Fenced::By::sequence) {

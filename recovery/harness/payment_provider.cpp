@@ -18,10 +18,11 @@ std::string value_of(const Params& params, const std::string& name) {
 
 std::string_view to_text(Fate fate) noexcept {
   static constexpr std::string_view names[] = {
-      "ok",          "lost_before",  "lost_after",     "saved_500",      "failed_500",
-      "declined",    "limited",      "not_sent",       "late",           "gateway_before",
-      "gateway_after", "in_use",     "unauthorized",   "invalid",        "resent",
-      "bad_body",    "wrong_amount", "processing",     "requires_action"};
+      "ok",           "lost_before",    "lost_after",     "saved_500",
+      "failed_500",   "declined",       "limited",        "not_sent",
+      "late",         "gateway_before", "gateway_after",  "in_use",
+      "unauthorized", "invalid",        "resent",         "bad_body",
+      "wrong_amount", "processing",     "requires_action"};
   return names[static_cast<std::size_t>(fate)];
 }
 
@@ -121,7 +122,8 @@ ExternalAnswer PaymentProvider::arrive(const ExternalRequest& request, Fate fate
   if (fate == Fate::in_use) return answer_to(request, Observation::key_in_use);
   if (fate == Fate::gateway_before) return answer_to(request, Observation::gateway_error);
   const auto found = keys_.find(request.key.value());
-  const bool known = found != keys_.end() && now.ms - found->second.at.ms < options_.retention.count();
+  const bool known =
+      found != keys_.end() && now.ms - found->second.at.ms < options_.retention.count();
   if (found != keys_.end() && !known) ++forgotten_keys_used_;
   if (known && found->second.digest != digest_of(request)) {
     return answer_to(request, Observation::key_mismatch);
@@ -180,7 +182,7 @@ ExternalAnswer PaymentProvider::create(const ExternalRequest& request, Timestamp
 }
 
 ExternalAnswer PaymentProvider::confirm(const ExternalRequest& request, const std::string& id,
-                                     Fate fate) {
+                                        Fate fate) {
   const auto found = objects_.find(id);
   if (found == objects_.end()) return answer_to(request, Observation::not_found);
   ProviderObject& intent = found->second;

@@ -47,10 +47,10 @@ class Translator final : public Chooser {
   std::size_t at_ = 0;
 };
 
-constexpr int FaultBudget::*kinds[] = {
-    &FaultBudget::crashes,      &FaultBudget::ambiguities,     &FaultBudget::duplicates,
-    &FaultBudget::lost_replies, &FaultBudget::provider_faults, &FaultBudget::takeovers,
-    &FaultBudget::switches,     &FaultBudget::permit_waits};
+constexpr int FaultBudget::*kinds[] = {&FaultBudget::crashes,         &FaultBudget::ambiguities,
+                                       &FaultBudget::duplicates,      &FaultBudget::lost_replies,
+                                       &FaultBudget::provider_faults, &FaultBudget::takeovers,
+                                       &FaultBudget::switches,        &FaultBudget::permit_waits};
 
 int total_of(const FaultBudget& budget) {
   int total = 0;
@@ -74,9 +74,8 @@ std::vector<FaultBudget> smaller_bounds(const FaultBudget& most) {
       }
     }
   }
-  std::stable_sort(bounds.begin(), bounds.end(), [](const auto& a, const auto& b) {
-    return total_of(a) < total_of(b);
-  });
+  std::stable_sort(bounds.begin(), bounds.end(),
+                   [](const auto& a, const auto& b) { return total_of(a) < total_of(b); });
   return bounds;
 }
 
@@ -125,8 +124,7 @@ Failure shrink(const Scenario& scenario, const Failure& failure,
     ExploreOptions options;
     options.time_max = left;
     const Report report = explore(small, options);
-    if (!report.failure ||
-        report.failure->violation.invariant != failure.violation.invariant) {
+    if (!report.failure || report.failure->violation.invariant != failure.violation.invariant) {
       continue;
     }
     Choices choices = translated(small, report.failure->choices, scenario);

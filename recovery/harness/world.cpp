@@ -202,11 +202,11 @@ int World::choose(const char* label, int options) {
 void World::run() {
   while (!violation_ && !done_) {
     if (++r_.counts.steps > steps_max) {
-      return broke("I5", rest_says, "did not come to rest in " + std::to_string(steps_max) + " steps");
+      return broke("I5", rest_says,
+                   "did not come to rest in " + std::to_string(steps_max) + " steps");
     }
     // Only after something unusual can two schedules meet in one state.
-    if (std::exchange(has_branched_, false) && !healed_ &&
-        chooser_.was_here(state_hash(), *this)) {
+    if (std::exchange(has_branched_, false) && !healed_ && chooser_.was_here(state_hash(), *this)) {
       cut_ = true;
       return;
     }
@@ -223,7 +223,8 @@ void World::step_once() {
     const auto raised = r_.journal.barrier();
     ONCEWARD_CHECK(raised.has_value(), "the memory journal's barrier succeeds");
     node.is_up = true;
-    if (keeps_trace) note(node.lane(), node.lane(), "starts, epoch " + std::to_string(raised->value));
+    if (keeps_trace)
+      note(node.lane(), node.lane(), "starts, epoch " + std::to_string(raised->value));
     for (auto& slot : node.slots) start(node, slot);
     return;
   }
@@ -241,7 +242,7 @@ bool World::zombie_acts() {
     zombie_ = -1;
     return false;
   }
-  if (!finishing_ && choose("the frozen node wakes for one step", 2) == 0) return false;
+  if (!healed_ && choose("the frozen node wakes for one step", 2) == 0) return false;
   (void)act(zombie);
   return true;
 }
@@ -255,6 +256,8 @@ bool World::takeover() {
   zombie_ = r_.owner;
   r_.owner = 1 - r_.owner;
   r_.last_fault_at = r_.now;
+  // Taking a shard is one statement that raises its epoch; from here on the old owner is fenced.
+  ONCEWARD_CHECK(r_.journal.barrier().has_value(), "the memory journal's barrier succeeds");
   // The callers of the frozen node lose patience and ask the new owner.
   old.waiting.assign(old.waiting.size(), 0);
   if (keeps_trace) note(old.lane(), old.lane(), "freezes with all it has in memory", true);
@@ -356,8 +359,9 @@ bool World::wake(Node& node) {
   const std::int64_t limit = r_.last_fault_at.ms + scenario_.rest_within.count();
   if (wake_by_row(node)) {
     if (r_.now.ms > limit) {
-      broke("I5", rest_says, "still waiting " + std::to_string(scenario_.rest_within.count() / 1000) +
-                                 " s after the last fault");
+      broke("I5", rest_says,
+            "still waiting " + std::to_string(scenario_.rest_within.count() / 1000) +
+                " s after the last fault");
     }
     return true;
   }
@@ -372,20 +376,22 @@ bool World::wake(Node& node) {
 // Quiet. Faults end, the provider decides what it holds, the frozen node wakes for good, and a
 // fresh process must find nothing left to do; then the audit.
 void World::finish() {
-  if (!healed_ || zombie_ >= 0) {
-    for (const auto& node : nodes_) {
-      if (node->is_up && node->permits_out != 0 && node->index == r_.owner) {
-        broke("permits", "Every permit is given back.",
-              std::to_string(node->permits_out) + " permits were not given back");
-      }
-    }
-    healed_ = finishing_ = true;
+  Node& owner = *nodes_[static_cast<std::size_t>(r_.owner)];
+  if (!healed_) {
+    healed_ = true;
     r_.left = FaultBudget{};
     r_.provider->heal();
     r_.provider->pass(r_.now.plus(std::chrono::milliseconds{late_at_most_ms}));
-    if (zombie_ >= 0) return;
-    nodes_[static_cast<std::size_t>(r_.owner)]->die();
-    if (keeps_trace) note(Lane::caller, Lane::caller, "faults end; a fresh process looks");
+    if (keeps_trace) note(Lane::caller, Lane::caller, "faults end");
+  }
+  if (zombie_ >= 0) return;  // it acts in the next steps
+  if (owner.permits_out != 0) {
+    return broke("permits", "Every permit is given back.",
+                 std::to_string(owner.permits_out) + " permits were not given back");
+  }
+  if (!std::exchange(restarted_, true)) {
+    owner.die();
+    if (keeps_trace) note(owner.lane(), owner.lane(), "is stopped; a fresh process looks");
     return;
   }
   done_ = true;

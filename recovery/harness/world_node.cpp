@@ -56,8 +56,8 @@ std::string names_of(const CommitUnit& unit) {
 }
 
 std::string text_of(const CommitAnswer& answer) {
-  static constexpr const char* names[] = {"stored",        "refused: the claim exists",
-                                          "refused: cap",  "refused: mark",
+  static constexpr const char* names[] = {"stored",           "refused: the claim exists",
+                                          "refused: cap",     "refused: mark",
                                           "refused: invalid", "fenced",
                                           "unknown"};
   return names[answer.index()];
@@ -84,7 +84,8 @@ bool World::dies(Node& node, const char* place) {
   pass_to(r_.now.plus(downtime));
   r_.last_fault_at = r_.now;
   if (keeps_trace && downtime.count() > 0) {
-    note(node.lane(), node.lane(), "down for " + std::to_string(downtime.count() / 60'000) + " min");
+    note(node.lane(), node.lane(),
+         "down for " + std::to_string(downtime.count() / 60'000) + " min");
   }
   return true;
 }
@@ -97,8 +98,8 @@ Fate World::fate_of(const ExternalRequest& request) {
     if (!reads || applies_to_look_up(fate)) fates.push_back(fate);
   }
   if (fates.size() == 1) return Fate::ok;
-  const int chosen = choose(reads ? "a look-up fails" : "a request fails",
-                            static_cast<int>(fates.size()));
+  const int chosen =
+      choose(reads ? "a look-up fails" : "a request fails", static_cast<int>(fates.size()));
   if (chosen == 0) return Fate::ok;
   --r_.left.provider_faults;
   ++r_.counts.provider_faults;
@@ -222,7 +223,8 @@ void World::commit(Node& node, Slot& slot, output::Commit commit) {
     }
   }
   next_fate_ = journal::CommitFate::normal;
-  if (r_.left.ambiguities > 0 && by_owner) {
+  const bool was_uncertain = r_.journal.barrier_pending();
+  if (r_.left.ambiguities > 0 && by_owner && !was_uncertain) {
     const int fate = choose("a commit is not answered (1 stored, 2 lost)", 3);
     if (fate > 0) {
       --r_.left.ambiguities;
@@ -233,7 +235,7 @@ void World::commit(Node& node, Slot& slot, output::Commit commit) {
   }
   auto answers = r_.journal.commit({&unit, 1});
   const bool stored = std::holds_alternative<Stored>(answers.front()) ||
-                      (std::holds_alternative<CommitUnknown>(answers.front()) &&
+                      (std::holds_alternative<CommitUnknown>(answers.front()) && !was_uncertain &&
                        next_fate_ == journal::CommitFate::stored_unanswered);
   if (stored) r_.histories[slot.entity] = hash_of(unit, r_.histories[slot.entity]);
   mix(answers.front().index());
@@ -268,8 +270,7 @@ void World::call(Node& node, Slot& slot, output::Call call) {
   if (keeps_trace) {
     note(node.lane(), Lane::provider,
          std::string(to_text(request.operation)) + " " + request.target + " key " +
-             request.key.value().substr(0, 8) + " -> " +
-             std::string(to_text(answer.observation)) +
+             request.key.value().substr(0, 8) + " -> " + std::string(to_text(answer.observation)) +
              (fate == Fate::ok ? "" : " (" + std::string(to_text(fate)) + ")"),
          fate != Fate::ok);
   }

@@ -34,18 +34,19 @@ INSTANTIATE_TEST_SUITE_P(, BillingScenarios, ::testing::ValuesIn(*billing_scenar
 TEST_P(BillingScenarios, HoldsInEverySchedule) {
   const Report report = explore(GetParam());
   const std::string failed =
-      report.failure ? report.failure->violation.what + " under " +
-                           to_text(report.failure->choices)
+      report.failure ? report.failure->violation.what + " under " + to_text(report.failure->choices)
                      : report.problem + report.non_deterministic;
   EXPECT_EQ(failed, "");
   EXPECT_TRUE(report.complete);
   for (const auto& label : report.unreached) ADD_FAILURE() << "never happened: " << label;
-  std::printf("  %llu of %llu schedules hold; %llu executed, %llu cut at one of %llu states; %.1f s\n",
-              static_cast<unsigned long long>(report.schedules),
-              static_cast<unsigned long long>(report.schedules),
-              static_cast<unsigned long long>(report.executed),
-              static_cast<unsigned long long>(report.cut),
-              static_cast<unsigned long long>(report.states), report.seconds);
+  std::printf(
+      "  %llu of %llu schedules hold; %llu executed, %llu cut at one of %llu states; %.1f s, per "
+      "core %.0f/s\n",
+      static_cast<unsigned long long>(report.schedules),
+      static_cast<unsigned long long>(report.schedules),
+      static_cast<unsigned long long>(report.executed), static_cast<unsigned long long>(report.cut),
+      static_cast<unsigned long long>(report.states), report.seconds,
+      report.per_second(report.schedules));
 }
 
 }  // namespace

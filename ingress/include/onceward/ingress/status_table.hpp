@@ -15,14 +15,16 @@ namespace onceward::ingress {
 /// Exit codes of the command line; fixed numbers.
 enum class ExitCode : int {
   ok = 0,
-  failed = 1,       ///< failed or declined
-  usage = 2,        ///< usage or configuration error
-  not_found = 3,    ///< no such obligation, customer or run
-  conflict = 4,     ///< conflict or still in progress
-  unknown = 5,      ///< outcome unknown, parked or action required
-  capped = 6,       ///< refused by the spend cap
-  unreachable = 7,  ///< node or store unreachable
-  partial = 8,      ///< some customers declined, parked or capped
+  failed = 1,              ///< failed or declined
+  usage = 2,               ///< usage or configuration error
+  not_found = 3,           ///< no such obligation, customer or run
+  conflict = 4,            ///< conflict or still in progress
+  unknown = 5,             ///< outcome unknown, parked or action required
+  capped = 6,              ///< refused by the spend cap
+  unreachable = 7,         ///< node or store unreachable
+  partial = 8,             ///< some customers declined, parked or capped
+  incomplete = 9,          ///< harness: not everything within the bound was run
+  non_deterministic = 10,  ///< harness: two runs of one schedule differ
 };
 
 /// What is known about the money of an obligation when a problem is reported.

@@ -37,8 +37,14 @@ struct Report {
   std::string problem;                 ///< the scenario cannot be run at all
   std::vector<std::string> unreached;  ///< labels of `sometimes` that no schedule reached
   double seconds = 0;
+  /// Of one core: what a rate per core is taken over, also on a machine with other work.
+  double cpu_seconds = 0;
   FaultBudget bound;
 
+  /// Schedules per second of one core.
+  [[nodiscard]] double per_second(std::uint64_t count) const noexcept {
+    return cpu_seconds > 0 ? static_cast<double>(count) / cpu_seconds : 0;
+  }
   [[nodiscard]] bool holds() const noexcept {
     return !failure && non_deterministic.empty() && problem.empty() && unreached.empty();
   }

@@ -1,5 +1,5 @@
-// Oracle: one invariant, watched from outside. It sees what the world sees (commits, sends, answers,
-// replies, recoveries) and the two truths, journal and ledger; never the entity's memory.
+// Oracle: one invariant, watched from outside. It sees what the world sees (commits, sends,
+// answers, replies, recoveries) and the two truths, journal and ledger; never the entity's memory.
 #pragma once
 
 #include <any>

@@ -38,9 +38,9 @@ struct FaultBudget {
   int duplicates = 0;   ///< commands sent again, at any step
   int lost_replies = 0;
   int provider_faults = 0;  ///< requests that meet one of `fates`
-  int takeovers = 0;        ///< the owner freezes with all it has in memory; another node takes over
-  int switches = 0;         ///< turns to another entity while one still has work
-  int permit_waits = 0;     ///< steps at which no provider permit is free
+  int takeovers = 0;     ///< the owner freezes with all it has in memory; another node takes over
+  int switches = 0;      ///< turns to another entity while one still has work
+  int permit_waits = 0;  ///< steps at which no provider permit is free
   std::vector<Fate> fates;
   /// How long the process stays down after a crash; one is chosen each time. Beyond the provider's
   /// memory of keys, a key has expired meanwhile.

@@ -128,7 +128,7 @@ class World {
   journal::CommitFate next_fate_ = journal::CommitFate::normal;
   bool has_branched_ = false;
   bool healed_ = false;
-  bool finishing_ = false;
+  bool restarted_ = false;
   bool done_ = false;
   bool cut_ = false;
   std::optional<Violation> violation_;
