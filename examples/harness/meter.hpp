@@ -15,7 +15,23 @@
 
 namespace meter {
 
-using namespace onceward;  // NOLINT: an example
+using onceward::CallProvider;
+using onceward::Context;
+using onceward::Decision;
+using onceward::EncodedEvent;
+using onceward::ErrorCode;
+using onceward::EventCodec;
+using onceward::ExternalAnswer;
+using onceward::ExternalRequest;
+using onceward::fail;
+using onceward::IdempotencyKey;
+using onceward::Observation;
+using onceward::ok;
+using onceward::Operation;
+using onceward::PersistenceId;
+using onceward::Result;
+using onceward::Turndown;
+using onceward::Unit;
 
 inline constexpr int units_per_block = 100;
 

@@ -11,6 +11,8 @@
 
 namespace meter {
 
+namespace harness = onceward::harness;
+
 /// Everything that was used is bought in the end: 60 + 60 + 90 units are three blocks.
 class BoughtWhatWasUsed final : public harness::CopyableOracle<BoughtWhatWasUsed> {
  public:
@@ -48,7 +50,7 @@ inline harness::Scenario scenario(bool has_bug) {
   s.faults.fates = {harness::Fate::lost_before, harness::Fate::lost_after};
   s.provider = [] {
     harness::PaymentProviderOptions options;
-    options.subject_of = [](const Params& metadata) {
+    options.subject_of = [](const onceward::Params& metadata) {
       return harness::value_of(metadata, "block");
     };
     return std::make_unique<harness::PaymentProvider>(options);

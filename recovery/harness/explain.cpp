@@ -90,7 +90,7 @@ std::string drawing_of(const Replay& replay) {
 
 }  // namespace
 
-std::string to_text(const FaultBudget& bound) {
+std::string to_text(const FaultBounds& bound) {
   std::string text;
   const auto add = [&text](int count, const char* one, const char* many) {
     if (count == 0) return;

@@ -29,7 +29,7 @@ class Recorder final : public Chooser {
   RecordedChooser inner_;
 };
 
-// A world with larger budgets asks more questions. What the smaller one was asked is answered as
+// A world with larger bounds asks more questions. What the smaller one was asked is answered as
 // there, in order; everything else with 0.
 class Translator final : public Chooser {
  public:
@@ -47,28 +47,28 @@ class Translator final : public Chooser {
   std::size_t at_ = 0;
 };
 
-constexpr int FaultBudget::*kinds[] = {&FaultBudget::crashes,         &FaultBudget::ambiguities,
-                                       &FaultBudget::duplicates,      &FaultBudget::lost_replies,
-                                       &FaultBudget::provider_faults, &FaultBudget::takeovers,
-                                       &FaultBudget::switches,        &FaultBudget::permit_waits};
+constexpr int FaultBounds::*kinds[] = {&FaultBounds::crashes,         &FaultBounds::ambiguities,
+                                       &FaultBounds::duplicates,      &FaultBounds::lost_replies,
+                                       &FaultBounds::provider_faults, &FaultBounds::takeovers,
+                                       &FaultBounds::switches,        &FaultBounds::permit_waits};
 
-int total_of(const FaultBudget& budget) {
+int total_of(const FaultBounds& bound) {
   int total = 0;
-  for (const auto kind : kinds) total += budget.*kind;
+  for (const auto kind : kinds) total += bound.*kind;
   return total;
 }
 
 // All bounds below `most` in every kind, smallest total first.
-std::vector<FaultBudget> smaller_bounds(const FaultBudget& most) {
+std::vector<FaultBounds> smaller_bounds(const FaultBounds& most) {
   constexpr std::size_t bounds_max = 512;
-  FaultBudget none = most;
+  FaultBounds none = most;
   for (const auto kind : kinds) none.*kind = 0;
-  std::vector<FaultBudget> bounds = {none};
+  std::vector<FaultBounds> bounds = {none};
   for (const auto kind : kinds) {
     const std::size_t before = bounds.size();
     for (int n = 1; n <= most.*kind && bounds.size() < bounds_max; ++n) {
       for (std::size_t i = 0; i < before; ++i) {
-        FaultBudget more = bounds[i];
+        FaultBounds more = bounds[i];
         more.*kind = n;
         bounds.push_back(more);
       }
@@ -86,18 +86,18 @@ bool fails(const Scenario& scenario, const Choices& choices, const Failure& fail
   return world.violation() && world.violation()->invariant == failure.violation.invariant;
 }
 
-FaultBudget used_by(const Scenario& scenario, const Choices& choices) {
+FaultBounds used_by(const Scenario& scenario, const Choices& choices) {
   const Counts used = replay(scenario, choices).counts;
-  FaultBudget budget = scenario.faults;
-  budget.crashes = static_cast<int>(used.crashes);
-  budget.ambiguities = static_cast<int>(used.ambiguities);
-  budget.duplicates = static_cast<int>(used.duplicates);
-  budget.lost_replies = static_cast<int>(used.lost_replies);
-  budget.provider_faults = static_cast<int>(used.provider_faults);
-  budget.takeovers = static_cast<int>(used.takeovers);
-  budget.switches = static_cast<int>(used.switches);
-  budget.permit_waits = static_cast<int>(used.permit_waits);
-  return budget;
+  FaultBounds bound = scenario.faults;
+  bound.crashes = static_cast<int>(used.crashes);
+  bound.ambiguities = static_cast<int>(used.ambiguities);
+  bound.duplicates = static_cast<int>(used.duplicates);
+  bound.lost_replies = static_cast<int>(used.lost_replies);
+  bound.provider_faults = static_cast<int>(used.provider_faults);
+  bound.takeovers = static_cast<int>(used.takeovers);
+  bound.switches = static_cast<int>(used.switches);
+  bound.permit_waits = static_cast<int>(used.permit_waits);
+  return bound;
 }
 
 Choices translated(const Scenario& from, const Choices& choices, const Scenario& to) {
@@ -116,7 +116,7 @@ Failure shrink(const Scenario& scenario, const Failure& failure,
   Failure best = failure;
   Scenario small = scenario;
   small.sometimes.clear();
-  for (const FaultBudget& bound : smaller_bounds(used_by(scenario, failure.choices))) {
+  for (const FaultBounds& bound : smaller_bounds(used_by(scenario, failure.choices))) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(end - SteadyClock::now());
     if (left.count() <= 0) break;

@@ -17,7 +17,7 @@ inline constexpr std::string_view guard_names[] = {
 
 struct BillingScenarioOptions {
   billing::Flow flow = billing::Flow::payment_intents;
-  FaultBudget faults;
+  FaultBounds faults;
   std::vector<std::string> customers = {"cust_1"};
   std::int64_t amount_minor = 4990;
   std::int64_t cap_minor = 0;  ///< of the period; 0: none

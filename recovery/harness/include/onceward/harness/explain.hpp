@@ -28,6 +28,6 @@ struct ReportEntry {
                                   const std::string& title);
 
 /// `3 crashes, 1 ambiguity` of a bound; `no fault` if there is none.
-[[nodiscard]] std::string to_text(const FaultBudget& bound);
+[[nodiscard]] std::string to_text(const FaultBounds& bound);
 
 }  // namespace onceward::harness

@@ -39,7 +39,7 @@ struct Report {
   double seconds = 0;
   /// Of one core: what a rate per core is taken over, also on a machine with other work.
   double cpu_seconds = 0;
-  FaultBudget bound;
+  FaultBounds bound;
 
   /// Schedules per second of one core.
   [[nodiscard]] double per_second(std::uint64_t count) const noexcept {
@@ -59,7 +59,7 @@ struct ExploreOptions {
   std::function<void(const Report&)> progress;
 };
 
-/// Every schedule within the scenario's budgets; stops at the first violation.
+/// Every schedule within the scenario's bounds; stops at the first violation.
 [[nodiscard]] Report explore(const Scenario& scenario, const ExploreOptions& options = {});
 
 /// Seeds first .. first + count - 1, each run twice if `twice`, with equal digests demanded.

@@ -32,7 +32,7 @@ struct Counts {
 };
 
 /// How often each kind of fault may happen in one schedule. A schedule never exceeds any of them.
-struct FaultBudget {
+struct FaultBounds {
   int crashes = 0;      ///< the process dies, at any durable step, send, answer or reply
   int ambiguities = 0;  ///< commits whose answer is unknown, stored or not
   int duplicates = 0;   ///< commands sent again, at any step
@@ -73,7 +73,7 @@ struct Scenario {
   EntityType type;
   std::vector<PersistenceId> entities;
   std::vector<Ask> asks;  ///< sent in this order, each as soon as the one before is recorded
-  FaultBudget faults;
+  FaultBounds faults;
   std::function<std::unique_ptr<ProviderModel>()> provider;
   std::function<Oracles()> oracles;
   std::function<ReplyFacts(const std::any& reply)> read_reply;

@@ -40,7 +40,7 @@ struct Remains {
   std::vector<std::uint64_t> histories;  ///< hash of what each entity stored
   std::unique_ptr<ProviderModel> provider;
   Oracles oracles;
-  FaultBudget left;
+  FaultBounds left;
   Timestamp now;
   Timestamp last_fault_at;
   std::vector<char> answered;  ///< by ask: its caller got an answer
