@@ -1,5 +1,5 @@
-// What the harness tries with the meter: three readings, crashes, an unanswered commit, a repeated
-// command and a supplier that fails. About thirty lines are all that an entity needs.
+// What the harness tries with the meter: three readings, two crashes and a supplier that fails.
+// About thirty lines are all that an entity needs.
 #pragma once
 
 #include <onceward/harness/entity_under_test.hpp>
@@ -44,8 +44,6 @@ inline harness::Scenario scenario(bool has_bug) {
   s.entities = {PersistenceId{"meter/m1"}};
   s.asks = {{0, Read{"r1", 60}, "60 units"}, {0, Read{"r2", 60}, "60"}, {0, Read{"r3", 90}, "90"}};
   s.faults.crashes = 2;
-  s.faults.ambiguities = 1;
-  s.faults.duplicates = 1;
   s.faults.provider_faults = 1;
   s.faults.fates = {harness::Fate::lost_before, harness::Fate::lost_after};
   s.provider = [] {

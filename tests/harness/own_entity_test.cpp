@@ -25,7 +25,6 @@ TEST(OwnEntity, ThePlantedBugIsFoundWithAShortSchedule) {
 
 TEST(OwnEntity, PruningChangesNoVerdictAndNoCount) {
   Scenario scenario = meter::scenario(false);
-  scenario.faults.ambiguities = 0;
   ExploreOptions all;
   all.prunes = false;
   const Report pruned = explore(scenario);
