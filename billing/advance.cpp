@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include <onceward/billing/resume_table.hpp>
+#include "billing/closing.hpp"
 #include "billing/hints.hpp"
+#include "billing/next_try.hpp"
 #include "billing/refunds.hpp"
 #include "billing/requests.hpp"
 
@@ -59,6 +61,9 @@ ResumeFacts resume_facts(const Draft& draft, const RequestState& request) {
   facts.looked_up = draft.context().now.provider ? request.looked_up : LookedUp::nothing;
   facts.burst_used =
       request.sends_since_look_up >= static_cast<std::uint32_t>(draft.policy().same_key_burst);
+  const auto& closing = draft.obligation().closing;
+  if (closing) facts.heading = closing->by_verdict ? Heading::by_verdict : Heading::call_off;
+  facts.may_rebill = draft.obligation().may_rebill;
   return facts;
 }
 
@@ -70,7 +75,8 @@ void resume_request(Draft& draft, const RequestState& request) {
       return start_request(draft, request.step, request.generation);
     case ResumeAction::send_next_generation: {
       // What a one-step request left is an intent to confirm.
-      const bool confirms = request.step == Step::create_confirm;
+      const bool confirms =
+          request.step == Step::create_confirm && !draft.obligation().intent.empty();
       return start_request(draft, confirms ? Step::confirm : request.step,
                            draft.obligation().generation + 1);
     }
@@ -81,22 +87,11 @@ void resume_request(Draft& draft, const RequestState& request) {
       return draft.add(
           LookUpOwed{draft.of(), draft.now(), "waiting_until_quiet",
                      std::max(quiet_at(draft, request), draft.now().plus(quiet_wait_min))});
+    case ResumeAction::call_off:
+      return close_up(draft);
     case ResumeAction::park:
-      return draft.add(BillingParked{draft.of(), draft.now(), "outcome_unknown"});
+      return park(draft, "outcome_unknown");
   }
-}
-
-Step next_step(const Draft& draft) {
-  const ObligationState& ob = draft.obligation();
-  switch (draft.policy().flow) {
-    case Flow::charges:
-      return Step::charge;
-    case Flow::payment_intents:
-      return ob.intent.empty() ? Step::create : Step::confirm;
-    case Flow::payment_intents_one_step:
-      return ob.intent.empty() ? Step::create_confirm : Step::confirm;
-  }
-  ONCEWARD_CHECK(false, "every flow has a next step");
 }
 
 }  // namespace
@@ -128,17 +123,26 @@ void advance_charge(Draft& draft) {
         if (due(draft) || !ob.request->answered) resume_request(draft, *ob.request);
         return;
       }
-      if (due(draft)) start_request(draft, next_step(draft), ob.generation);
+      if (due(draft)) start_next(draft);
       return;
     case ObligationStatus::declined:
-      if (due(draft)) start_request(draft, next_step(draft), ob.generation);
+      if (due(draft)) start_next(draft);
       return;
     case ObligationStatus::processing:
-    case ObligationStatus::action_required:
       if (due(draft)) start_look_up(draft);
       return;
-    case ObligationStatus::parked:
+    case ObligationStatus::action_required: {
+      // Nothing moves until the customer acts: an intent that is not wanted any more is cancelled.
+      const bool tried = open_request && ob.request->step == Step::cancel;
+      if (ob.closing && !tried && !ob.intent.empty()) return close_up(draft);
+      if (due(draft)) start_look_up(draft);
+      return;
+    }
     case ObligationStatus::rejected:
+      // What is not wanted any more needs no operator to mend it.
+      if (ob.closing && ob.request && ob.request->step != Step::cancel) close_up(draft);
+      return;
+    case ObligationStatus::parked:
     case ObligationStatus::capped:
     case ObligationStatus::completed:
     case ObligationStatus::waived:

@@ -68,7 +68,8 @@ void on_object(Draft& draft, const ExternalAnswer& answer) {
                    back_off(request.key, request.sends));
   }
   const ProviderObject& object = answer.objects.front();
-  const bool expected = request.step != Step::confirm || object.id == draft.obligation().intent;
+  const bool has_target = request.step == Step::confirm || request.step == Step::cancel;
+  const bool expected = !has_target || object.id == draft.obligation().intent;
   if (!expected || !is_ours(draft, object) || !has_our_money(draft, object)) {
     return unknown(draft, "mismatch", object.id, LookedUp::nothing,
                    back_off(request.key, request.sends));
@@ -95,7 +96,7 @@ void on_rejected(Draft& draft, const ExternalAnswer& answer) {
   const ObligationState& ob = draft.obligation();
   // A payable intent may not outlive a closed obligation.
   if (answer.code == "amount_too_small" && draft.policy().below_minimum == BelowMinimum::waive &&
-      ob.intent.empty()) {
+      ob.intent.empty() && !ob.closing) {
     const std::uint32_t attempt = ob.attempt;
     draft.add(PeriodWaived{draft.of(), draft.now(), "below_minimum"});
     return draft.cap(CapOp::Kind::release, attempt);
@@ -108,8 +109,10 @@ void on_rejected(Draft& draft, const ExternalAnswer& answer) {
   event.code = answer.code;
   event.message = answer.message;
   const std::uint32_t attempt = ob.attempt;
+  // An intent that could not be cancelled may still take the money that is reserved for it.
+  const bool releases = ob.request->step != Step::cancel;
   draft.add(std::move(event));
-  draft.cap(CapOp::Kind::release, attempt);
+  if (releases) draft.cap(CapOp::Kind::release, attempt);
 }
 
 void on_not_executed(Draft& draft, const ExternalAnswer& answer) {
@@ -138,8 +141,9 @@ void on_post_answer(Draft& draft, const ExternalAnswer& answer) {
     case provider::Verdict::not_executed:
       return on_not_executed(draft, answer);
     case provider::Verdict::look_up_first:
-      return draft.add(LookUpOwed{draft.of(), draft.now(), std::string(to_text(answer.observation)),
-                                  draft.now()});
+      // The refusal is saved under the key: whatever the intent says, this key is spent.
+      return unknown(draft, to_text(answer.observation), answer.code, LookedUp::nothing,
+                     std::chrono::milliseconds{0});
     case provider::Verdict::unknown: {
       if (draft.policy().weakening.lacks(Guard::unknown_lookup)) {
         return decline(draft, "no_answer", "", "", "");
@@ -179,12 +183,8 @@ Decided on_stale(const BillingPolicy& policy, const BillingState& state,
     for (const auto& [of, obligation] : state.obligations) {
       Draft draft(policy, state, context, of);
       if (object.object == "refund" || !is_ours(draft, object)) continue;
-      if (obligation.status == ObligationStatus::completed) {
-        if (is_what_was_charged(obligation, object)) continue;
-        unexpected_payment(draft, object, "duplicate_payment");
-        return draft.finish();
-      }
-      if (!has_our_money(draft, object)) continue;
+      const bool is_paid = obligation.status == ObligationStatus::completed;
+      if (!is_paid && !has_our_money(draft, object)) continue;
       complete(draft, object, "");
       return draft.finish();
     }

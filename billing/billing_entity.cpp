@@ -72,9 +72,20 @@ Result<Unit> BillingEntity::evolve(State& state, const Event& event) const {
 
 std::optional<BillingReply> BillingEntity::answer_waiter(const State& state,
                                                          const Command& command) const {
-  if (const auto* bill = std::get_if<BillCustomer>(&command)) return reply_to_waiter(state, *bill);
-  const auto* refund = std::get_if<RefundObligation>(&command);
-  return refund == nullptr ? std::nullopt : reply_to_waiter(state, *refund);
+  return std::visit(
+      [&](const auto& typed) -> std::optional<Reply> {
+        using Typed = std::remove_cvref_t<decltype(typed)>;
+        if constexpr (std::is_same_v<Typed, BillCustomer> ||
+                      std::is_same_v<Typed, RefundObligation>) {
+          return reply_to_waiter(state, typed);
+        } else if constexpr (std::is_same_v<Typed, CancelObligation> ||
+                             std::is_same_v<Typed, ResolveObligation>) {
+          return reply_when_called_off(state, typed.key);
+        } else {
+          return std::nullopt;
+        }
+      },
+      command);
 }
 
 BillingReply BillingEntity::turn_down(const Command&, Turndown why) const {

@@ -47,8 +47,9 @@ std::string shown_reason(const ObligationState& obligation) {
 // A cut body or a hop's error may go away; a saved error, parameters that never match and a request
 // that is refused before it is looked at do not.
 bool spends_key(std::string_view observation) {
-  for (const auto spent : {Observation::server_error, Observation::key_mismatch,
-                           Observation::invalid_request, Observation::not_found}) {
+  for (const auto spent :
+       {Observation::server_error, Observation::key_mismatch, Observation::invalid_request,
+        Observation::not_found, Observation::unexpected_state}) {
     if (observation == to_text(spent)) return true;
   }
   return false;
@@ -69,6 +70,12 @@ Result<Unit> evolve_obligation(BillingState& state, const BillingEvent& event) {
   if (!broken.empty()) return impossible(state, of, std::move(broken));
   found->second.updated_at = std::visit([](const auto& e) { return e.at; }, event);
   return ok();
+}
+
+bool may_have_taken_money(const ObligationState& obligation) noexcept {
+  const auto& request = obligation.request;
+  return request && request->open && moves_money(request->step) &&
+         (request->tainted || !request->answered);
 }
 
 ObligationRow row_of(const CustomerId& customer, const PeriodPurpose& of,

@@ -31,6 +31,8 @@ class Draft {
   [[nodiscard]] ObligationRow row() const;
   [[nodiscard]] ObligationKey key() const { return {state_.customer, of_.period, of_.purpose}; }
   [[nodiscard]] const PeriodPurpose& of() const { return of_; }
+  /// The customer before this decision: for what its obligations have in common.
+  [[nodiscard]] const BillingState& customer_state() const { return state_; }
   [[nodiscard]] const ProviderCustomer& provider_customer() const {
     return scratch_.provider_customer;
   }

@@ -11,5 +11,7 @@ namespace onceward::billing {
 inline constexpr std::array<std::string_view, 5> looked_up_names = {
     "nothing", "absent", "unpaid_same", "failed", "too_early"};
 inline constexpr std::array<std::string_view, 2> pending_names = {"processing", "action_required"};
+inline constexpr std::array<std::string_view, 3> plan_names = {"try_again", "wait_for_method",
+                                                               "give_up"};
 
 }  // namespace onceward::billing

@@ -58,6 +58,11 @@ class Fold {
     wait_until(e.at);
     return {};
   }
+  std::string operator()(const OperatorResolved& e);
+  std::string operator()(const PaymentMethodChanged& e);
+  std::string operator()(const BillingPaidOutside& e);
+  std::string operator()(const DunningPlanned& e);
+  std::string operator()(const FoundStillOwed& e);
 
  private:
   [[nodiscard]] RefundState* refund(std::uint32_t number);
@@ -66,6 +71,8 @@ class Fold {
   std::string refund_rejected(RefundState& refund, const RequestRejected& e);
   std::string refund_unknown(RefundState& refund, const OutcomeUnknown& e);
   std::string close(ObligationStatus status, const std::string& reason);
+  /// Back to automatic steps, whoever owned it: what may have acted is read first.
+  void take_up(Timestamp at);
   void close_request() {
     if (ob_.request) ob_.request->open = false;
   }

@@ -8,13 +8,19 @@ std::string Fold::operator()(const AttemptDeclined& e) {
   if (!is_open(ob_.status)) return "decline of a closed obligation";
   if (!ob_.request || !ob_.request->open) return "decline of no open request";
   ++ob_.declines;
+  ob_.reserved = false;
   ++ob_.attempt;
   close_request();
   if (!e.intent.empty()) ob_.intent = e.intent;
   ob_.status = ObligationStatus::declined;
   ob_.code = e.code;
   ob_.decline_code = e.decline_code;
-  ob_.failure_charge = e.failure_charge;
+  if (!e.failure_charge.empty()) ob_.failure_charge = e.failure_charge;
+  if (!ob_.first_declined_at) ob_.first_declined_at = e.at;
+  ob_.declined_at = e.at;
+  ob_.declined_method = ob_.request->payment_method;
+  ob_.still_owed_at.reset();
+  ob_.reason.clear();
   ob_.look_up_owed = false;
   ob_.next_attempt_at = e.next_attempt_at;
   wait_until(e.next_attempt_at);
@@ -29,10 +35,12 @@ std::string Fold::operator()(const BillingCompleted& e) {
   // Paid by another intent: our own stays known, it could still be paid as well.
   if (ob_.intent.empty()) ob_.intent = e.intent;
   ob_.paid_intent = e.intent;
+  ob_.reserved = false;
   ob_.reason = e.alarm;
   ob_.look_up_owed = false;
   ob_.next_action_at.reset();
   ob_.next_attempt_at.reset();
+  ob_.closing.reset();
   close_request();
   return {};
 }
@@ -58,11 +66,13 @@ std::string Fold::operator()(const BillingCapped& e) {
 
 std::string Fold::close(ObligationStatus status, const std::string& reason) {
   if (!is_open(ob_.status)) return "closed twice";
+  if (!may_have_taken_money(ob_)) ob_.reserved = false;
   ob_.status = status;
   ob_.reason = reason;
   ob_.look_up_owed = false;
   ob_.next_action_at.reset();
   ob_.next_attempt_at.reset();
+  ob_.closing.reset();
   close_request();
   return {};
 }

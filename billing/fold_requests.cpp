@@ -20,9 +20,10 @@ std::string Fold::operator()(const RequestStarted& e) {
   } else {
     const bool acts_on_intent =
         request && (request->step == Step::confirm || request->step == Step::create_confirm);
-    const bool same_intent =
-        acts_on_intent && e.step == Step::confirm && e.intent == ob_.intent && !ob_.intent.empty();
-    if (request && request->open && moves_money(request->step) && !same_intent) {
+    const bool same_intent = acts_on_intent && e.intent == ob_.intent && !ob_.intent.empty() &&
+                             (e.step == Step::confirm || e.step == Step::cancel);
+    const bool is_alone = same_intent || ob_.may_rebill;
+    if (request && request->open && moves_money(request->step) && !is_alone) {
       return "a second money-moving request beside an open one";
     }
     const bool re_sent = request && request->open && request->attempt == e.attempt;
@@ -46,9 +47,13 @@ std::string Fold::operator()(const RequestStarted& e) {
   ++request->sends;
   ++request->sends_since_look_up;
   ob_.generation = e.generation;
+  ob_.reserved = ob_.reserved || moves_money(e.step);
   ob_.look_up_owed = false;
   ob_.next_attempt_at.reset();
-  ob_.reason.clear();
+  ob_.still_owed_at.reset();
+  ob_.waits_for_method = false;
+  ob_.may_rebill = false;
+  if (!ob_.closing) ob_.reason.clear();
   // Still unknown while an earlier send may have acted; a fresh key is plainly in progress.
   if (!(ob_.status == ObligationStatus::unknown && request->tainted)) {
     ob_.status = ObligationStatus::in_progress;
@@ -95,10 +100,17 @@ std::string Fold::operator()(const PaymentIntentCreated& e) {
 std::string Fold::operator()(const PaymentIntentCanceled& e) {
   if (ob_.intent != e.intent) return "another intent was canceled than the payable one";
   ob_.intent.clear();
+  ob_.reserved = false;
   ++ob_.generation;
   close_request();
   ob_.look_up_owed = false;
-  if (!is_open(ob_.status)) return {};
+  if (!is_open(ob_.status) || is_operator_owned(ob_.status)) return {};
+  if (ob_.status == ObligationStatus::declined && ob_.next_attempt_at && !ob_.closing) {
+    // The next try keeps its time; it begins with a new intent.
+    wait_until(*ob_.next_attempt_at);
+    return {};
+  }
+  if (ob_.status == ObligationStatus::declined && ob_.waits_for_method) return {};
   ob_.status = ObligationStatus::in_progress;
   wait_until(e.next_action_at);
   return {};
@@ -120,6 +132,8 @@ std::string Fold::operator()(const RequestRejected& e) {
   }
   if (!is_open(ob_.status)) return "rejection of a closed obligation";
   request.open = false;
+  // An intent that could not be cancelled may still take the money that is reserved for it.
+  if (request.step != Step::cancel) ob_.reserved = false;
   // Whoever lets it be sent again freezes new parameters, which need a key of their own.
   ++ob_.generation;
   ob_.status = ObligationStatus::rejected;

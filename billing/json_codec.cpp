@@ -8,6 +8,7 @@
 #include <boost/json/monotonic_resource.hpp>
 #include <boost/json/parser.hpp>
 
+#include "billing/dunning_event_members.hpp"
 #include "billing/json_reader.hpp"
 #include "billing/json_writer.hpp"
 #include "billing/operator_event_members.hpp"
@@ -28,7 +29,9 @@ constexpr std::array<std::string_view, std::variant_size_v<BillingEvent>> names 
     "OperatorActed",        "EarlierSystemChecked",   "LookUpAnswered",     "RefundRequested",
     "RefundPending",        "RefundCompleted",        "RefundFailed",       "RefundParked",
     "RefundLookUpOwed",     "RefundsListed",          "OutsideRefundFound", "ObjectHinted",
-    "HintedObjectRead",     "UnexpectedPaymentFound", "DisputeRecorded",    "AlarmAcknowledged"};
+    "HintedObjectRead",     "UnexpectedPaymentFound", "DisputeRecorded",    "AlarmAcknowledged",
+    "OperatorResolved",     "PaymentMethodChanged",   "BillingPaidOutside", "DunningPlanned",
+    "FoundStillOwed"};
 constexpr std::uint32_t version = 1;
 
 EncodedEvent encode(const BillingEvent& event) {

@@ -92,6 +92,9 @@ class JsonReader {
   static bool read(const Value& json, BillingPending::Kind& kind) {
     return read_name(json, pending_names, kind);
   }
+  static bool read(const Value& json, DunningPlan& plan) {
+    return read_name(json, plan_names, plan);
+  }
   static bool read(const Value& json, std::optional<Timestamp>& at) {
     at.reset();
     if (json.is_null()) return true;

@@ -49,6 +49,7 @@ class JsonWriter {
   void write(BillingPending::Kind kind) {
     write_text(pending_names[static_cast<std::size_t>(kind)]);
   }
+  void write(DunningPlan plan) { write_text(plan_names[static_cast<std::size_t>(plan)]); }
   void write(const std::optional<Timestamp>& at) {
     if (at) {
       write(at->ms);

@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "billing/closing.hpp"
 #include "billing/hints.hpp"
+#include "billing/next_try.hpp"
 #include "billing/outcomes.hpp"
 
 namespace onceward::billing {
@@ -29,7 +31,7 @@ void on_failed_look_up(Draft& draft, Observation observation, const ExternalAnsw
     return pending(draft, BillingPending::Kind::action_required, ob.intent);
   }
   if (observation == Observation::not_found && answer.operation == Operation::get_intent) {
-    return draft.add(BillingParked{draft.of(), draft.now(), "intent_not_found"});
+    return park(draft, "intent_not_found");
   }
   unknown(draft, to_text(observation), answer.code, LookedUp::failed, pause_after(draft, answer));
 }
@@ -38,7 +40,9 @@ void on_failed_look_up(Draft& draft, Observation observation, const ExternalAnsw
 bool shows_new_refusal(const ObligationState& ob, const ProviderObject& object) {
   if (object.failure_charge.empty() && object.failure_code.empty()) return false;
   if (ob.declines == 0) return true;
-  return !object.failure_charge.empty() && object.failure_charge != ob.failure_charge;
+  // Without the charge of the recorded refusal, what is shown may be that very refusal.
+  return !object.failure_charge.empty() && !ob.failure_charge.empty() &&
+         object.failure_charge != ob.failure_charge;
 }
 
 // No success was found. A refusal is definitive once no send of ours can be running.
@@ -46,10 +50,11 @@ void on_unpaid(Draft& draft, LookedUp looked_up, const ProviderObject* intent) {
   const ObligationState& ob = draft.obligation();
   const RequestState& request = *ob.request;
   const bool quiet = request_is_quiet(draft);
-  if (intent != nullptr && quiet && shows_new_refusal(ob, *intent)) {
+  const bool was_tried = moves_money(request.step);
+  if (intent != nullptr && was_tried && quiet && shows_new_refusal(ob, *intent)) {
     return decline(draft, intent->failure_code, intent->decline_code, intent->failure_charge, "");
   }
-  const bool proves = quiet || !moves_money(request.step);
+  const bool proves = quiet || !was_tried;
   // The first time at once; a provider that fails every time is not hammered.
   const bool at_once = proves && request.sends <= 1;
   unknown(draft, looked_up == LookedUp::absent ? "absent" : "unpaid", "",
@@ -57,23 +62,33 @@ void on_unpaid(Draft& draft, LookedUp looked_up, const ProviderObject* intent) {
           at_once ? std::chrono::milliseconds{0} : back_off(request.key, request.sends));
 }
 
+bool is_open_for_steps(const Draft& draft) {
+  const ObligationStatus status = draft.obligation().status;
+  return is_open(status) && !is_operator_owned(status);
+}
+
 void on_found_intent(Draft& draft, const ProviderObject& intent) {
   if (!has_our_money(draft, intent)) return park_mismatch(draft);
   const std::string& status = intent.status;
   if (status == "succeeded") return complete(draft, intent, "");
   if (status == "processing") return pending(draft, BillingPending::Kind::processing, intent.id);
-  if (status == "requires_action") {
+  if (status == "canceled") return canceled(draft, intent.id);
+  const bool is_cancelled = draft.obligation().request->step == Step::cancel;
+  if (status == "requires_action" && !is_cancelled) {
     return pending(draft, BillingPending::Kind::action_required, intent.id);
   }
-  if (status == "canceled") return canceled(draft, intent.id);
-  if (status == "requires_confirmation" || status == "requires_payment_method") {
-    const bool confirmed = moves_money(draft.obligation().request->step);
-    if (!confirmed || draft.obligation().intent.empty()) adopt(draft, intent);
+  const bool is_unpaid = status == "requires_confirmation" || status == "requires_payment_method" ||
+                         status == "requires_action";
+  if (is_unpaid) {
+    const bool only_created = draft.obligation().request->step == Step::create;
+    if (only_created || draft.obligation().intent.empty()) adopt(draft, intent);
     // What was only created took no money; what was confirmed may have been refused.
-    if (confirmed) on_unpaid(draft, LookedUp::unpaid_same, &intent);
+    if (!only_created && is_open_for_steps(draft)) {
+      on_unpaid(draft, LookedUp::unpaid_same, &intent);
+    }
     return;
   }
-  draft.add(BillingParked{draft.of(), draft.now(), "intent_" + status});
+  park(draft, "intent_" + status);
 }
 
 std::vector<const ProviderObject*> ours_among(const Draft& draft, const ExternalAnswer& answer) {
@@ -107,7 +122,10 @@ void on_list(Draft& draft, const ExternalAnswer& answer) {
     // More than one is money taken twice by somebody and a person must see it.
     const ProviderObject& newest = **std::find_if(ours.begin(), ours.end(), succeeded);
     if (!has_our_money(draft, newest)) return park_mismatch(draft);
-    return complete(draft, newest, paid > 1 ? "several_charges_found" : "");
+    for (const ProviderObject* object : ours) {
+      if (succeeded(object)) complete(draft, *object, paid > 1 ? "several_charges_found" : "");
+    }
+    return;
   }
   for (const ProviderObject* object : ours) {
     if (object->status == "canceled") continue;
@@ -131,28 +149,69 @@ Observation observed(const Draft& draft, const ExternalAnswer& answer) {
   return fits ? Observation::object : Observation::bad_body;
 }
 
+// When a declined obligation is to be woken although nothing is read any more.
+std::optional<Timestamp> next_alarm_of_declined(const Draft& draft) {
+  const ObligationState& ob = draft.obligation();
+  if (ob.closing) return draft.now();
+  if (ob.next_attempt_at) return ob.next_attempt_at;
+  return ob.first_declined_at.value_or(draft.now()).plus(draft.policy().dunning_spread);
+}
+
+// A try after a decline is due and this read decides about it. True if it has decided.
+bool on_last_look(Draft& draft, const ExternalAnswer& answer,
+                  const std::vector<const ProviderObject*>& ours) {
+  if (!next_try_is_due(draft)) return false;
+  const ObligationState& ob = draft.obligation();
+  const auto owned = std::find_if(ours.begin(), ours.end(), [&](const ProviderObject* o) {
+    return ob.intent.empty() ? o->status == "pending" || o->status == "processing"
+                             : o->id == ob.intent;
+  });
+  const ProviderObject* object = owned == ours.end() ? nullptr : *owned;
+  if (object == nullptr && !is_list(answer.operation)) {
+    park(draft, "mismatch");
+    return true;
+  }
+  const std::string status = object == nullptr ? "absent" : object->status;
+  if (status == "canceled") {
+    canceled(draft, object->id);
+    return true;
+  }
+  const bool somebody_acts =
+      status == "pending" || status == "processing" || status == "requires_action";
+  if (somebody_acts) {
+    // Paid by another road, perhaps: what becomes of it is read before the next try.
+    draft.add(DunningPlanned{draft.of(), draft.now(), DunningPlan::try_again, "found_" + status,
+                             draft.now().plus(std::chrono::hours{1})});
+    return true;
+  }
+  draft.add(FoundStillOwed{draft.of(), draft.now(), status,
+                           object == nullptr ? "" : object->failure_charge});
+  return true;
+}
+
 // Nothing of this obligation is unresolved, or an operator owns it: only money found changes it. A
 // read that was owed is noted as made, or owed again.
 void on_look_up_of_resolved(Draft& draft, const ExternalAnswer& answer) {
   const bool told = observed(draft, answer) == Observation::object;
   const auto ours = told ? ours_among(draft, answer) : std::vector<const ProviderObject*>{};
+  bool paid = false;
   for (const ProviderObject* object : ours) {
     if (object->status != "succeeded") continue;
-    if (draft.obligation().status == ObligationStatus::completed) {
-      if (is_what_was_charged(draft.obligation(), *object)) continue;
-      unexpected_payment(draft, *object, "duplicate_payment");
-    } else if (has_our_money(draft, *object)) {
-      return complete(draft, *object, "");
-    }
+    const bool was_paid = draft.obligation().status == ObligationStatus::completed;
+    if (!was_paid && !has_our_money(draft, *object)) continue;
+    complete(draft, *object, "");
+    paid = paid || !was_paid;
   }
+  if (paid) return;
   const ObligationState& ob = draft.obligation();
-  if (!ob.look_up_owed) return;
+  if (told && on_last_look(draft, answer, ours)) return;
+  if (!ob.look_up_owed && !next_try_is_due(draft)) return;
   if (!told) {
     return draft.add(
         LookUpOwed{draft.of(), draft.now(), "look_up_failed", draft.now().plus(hint_pause)});
   }
   LookUpAnswered done{draft.of(), draft.now(), ours.empty() ? "absent" : ours.front()->status, {}};
-  if (ob.status == ObligationStatus::declined) done.next_action_at = ob.next_attempt_at;
+  if (ob.status == ObligationStatus::declined) done.next_action_at = next_alarm_of_declined(draft);
   if (ob.status == ObligationStatus::in_progress) done.next_action_at = draft.now();
   draft.add(std::move(done));
 }

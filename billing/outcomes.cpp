@@ -6,8 +6,9 @@
 #include <string>
 #include <utility>
 
-#include <onceward/billing/dunning.hpp>
-
+#include "billing/closing.hpp"
+#include "billing/hints.hpp"
+#include "billing/next_try.hpp"
 #include "billing/requests.hpp"
 
 namespace onceward::billing {
@@ -56,13 +57,19 @@ bool is_ours(const Draft& draft, const ProviderObject& object) {
 }
 
 void complete(Draft& draft, const ProviderObject& object, std::string alarm) {
-  if (draft.obligation().status == ObligationStatus::completed) return;
+  if (draft.obligation().status == ObligationStatus::completed) {
+    if (!is_what_was_charged(draft.obligation(), object)) {
+      unexpected_payment(draft, object, "duplicate_payment");
+    }
+    return;
+  }
   const ObligationState& ob = draft.obligation();
   // Callers were told otherwise: a person should see it.
   const bool late = !is_open(ob.status) || is_operator_owned(ob.status) ||
                     ob.status == ObligationStatus::declined;
   const std::uint32_t attempt = ob.request ? ob.request->attempt : ob.attempt;
   if (alarm.empty() && late) alarm = "money_taken_late";
+  if (alarm.empty() && ob.closing) alarm = "charged_before_it_was_called_off";
   if (alarm.empty() && is_of_another_attempt(object, attempt)) alarm = "charge_of_another_attempt";
   BillingCompleted done;
   done.of = draft.of();
@@ -100,11 +107,7 @@ std::chrono::milliseconds pause_after(const Draft& draft, const ExternalAnswer& 
 
 void decline(Draft& draft, std::string code, std::string decline_code, std::string failure_charge,
              std::string intent) {
-  const ObligationState& ob = draft.obligation();
-  const std::uint32_t attempt = ob.attempt;
-  const auto step = next_try(draft.policy(), provider::decline_bucket(code, decline_code),
-                             ob.declines + 1, ob.initiated_at, draft.now());
-  const auto* again = std::get_if<TryAgain>(&step);
+  const std::uint32_t attempt = draft.obligation().attempt;
   AttemptDeclined event;
   event.of = draft.of();
   event.at = draft.now();
@@ -113,17 +116,10 @@ void decline(Draft& draft, std::string code, std::string decline_code, std::stri
   event.decline_code = std::move(decline_code);
   event.failure_charge = std::move(failure_charge);
   event.intent = std::move(intent);
-  event.next_attempt_at = again != nullptr ? again->at : draft.now();
+  event.next_attempt_at = draft.now();
   draft.add(std::move(event));
   draft.cap(CapOp::Kind::release, attempt);
-  if (again != nullptr) return;
-  const std::string& reason = std::get<GiveUp>(step).reason;
-  // A payable intent may not outlive a closed obligation: with one, a person decides.
-  if (draft.obligation().intent.empty() && reason != "payment_method_needed") {
-    draft.add(BillingUncollectible{draft.of(), draft.now(), reason});
-  } else {
-    draft.add(BillingParked{draft.of(), draft.now(), reason});
-  }
+  if (!draft.obligation().closing) plan_after_decline(draft);
 }
 
 void pending(Draft& draft, BillingPending::Kind kind, const std::string& intent) {
@@ -138,15 +134,13 @@ void canceled(Draft& draft, const std::string& intent) {
 
 void adopt(Draft& draft, const ProviderObject& intent) {
   if (!draft.obligation().intent.empty() && draft.obligation().intent != intent.id) {
-    draft.add(BillingParked{draft.of(), draft.now(), "a_second_intent_exists"});
-    return;
+    return park(draft, "a_second_intent_exists");
   }
   draft.add(PaymentIntentCreated{draft.of(), draft.now(), intent.id});
 }
 
 void park_mismatch(Draft& draft) {
-  if (!is_open(draft.obligation().status)) return;
-  draft.add(BillingParked{draft.of(), draft.now(), "mismatch"});
+  park(draft, "mismatch");
 }
 
 }  // namespace onceward::billing

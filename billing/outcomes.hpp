@@ -20,7 +20,8 @@ namespace onceward::billing {
 /// The attempt that a charge names in its metadata; absent on intents and foreign charges.
 [[nodiscard]] std::optional<std::uint32_t> attempt_of(const ProviderObject& object);
 
-/// Charged: closes the obligation and settles the spend cap. A non-empty alarm is for a person.
+/// Charged: closes the obligation and settles the spend cap. A non-empty alarm is for a person. If
+/// it is completed already and this is other money, a second charge is recorded for a person.
 void complete(Draft& draft, const ProviderObject& object, std::string alarm);
 
 /// The obligation's request may have been executed; looked at again after `pause`.

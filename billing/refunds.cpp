@@ -94,6 +94,7 @@ void resume_refund(Draft& draft, const RefundState& refund) {
       return wait_until_quiet(draft, *refund.request);
     // A second key could give the money back twice.
     case ResumeAction::send_next_generation:
+    case ResumeAction::call_off:  // is never the answer for a refund
     case ResumeAction::park:
       return draft.add(RefundParked{draft.of(), draft.now(), refund.number, "outcome_unknown"});
   }

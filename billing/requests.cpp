@@ -167,6 +167,25 @@ void start_earlier_look_up(Draft& draft) {
   draft.call(std::move(request));
 }
 
+namespace {
+
+// No send of this request was earlier on the provider's clock, whichever clock of ours was wrong
+// then or is now.
+Timestamp earliest_send(const Draft& draft) {
+  const ObligationState& ob = draft.obligation();
+  const SentAt& sent = ob.request->first_sent;
+  const Now& now = draft.context().now;
+  Timestamp at = std::min(ob.initiated_at, sent.wall);
+  if (sent.provider) at = std::min(at, *sent.provider);
+  // CLOCK_BOOTTIME cannot be set: it tells how long ago it was on a clock that is right now.
+  const std::int64_t ago_ms = now.boot == sent.boot ? now.boottime_ms - sent.boottime_ms : 0;
+  const auto ago = std::chrono::milliseconds{-std::max<std::int64_t>(ago_ms, 0)};
+  at = std::min(at, now.wall.plus(ago));
+  return now.provider ? std::min(at, now.provider->plus(ago)) : at;
+}
+
+}  // namespace
+
 void start_look_up(Draft& draft) {
   const Context& context = draft.context();
   const ObligationState& ob = draft.obligation();
@@ -180,9 +199,7 @@ void start_look_up(Draft& draft) {
   } else {
     request.operation =
         ob.request->step == Step::charge ? Operation::list_charges : Operation::list_intents;
-    const Timestamp sent = ob.request->first_sent.provider.value_or(ob.request->first_sent.wall);
-    const std::int64_t from_s =
-        std::min(sent.ms, ob.request->first_sent.wall.ms) / 1000 - created_skew.count() / 1000;
+    const std::int64_t from_s = earliest_send(draft).ms / 1000 - created_skew.count() / 1000;
     request.params.emplace_back("customer", draft.provider_customer().value());
     request.params.emplace_back("created[gte]", std::to_string(from_s));
     request.params.emplace_back("limit", "100");

@@ -13,15 +13,60 @@ std::string_view to_text(ResumeAction action) noexcept {
       return "look_up";
     case ResumeAction::wait_until_quiet:
       return "wait_until_quiet";
+    case ResumeAction::call_off:
+      return "call_off";
     case ResumeAction::park:
       return "park";
   }
   return "unknown";
 }
 
+namespace {
+
+// A complete list without our charge, or without the intent of a one-step request.
+ResumeAction after_absence(const ResumeFacts& facts) {
+  if (!facts.quiet) return ResumeAction::wait_until_quiet;
+  if (facts.heading == Heading::by_verdict) return ResumeAction::call_off;
+  const bool rebills = facts.may_rebill && facts.heading == Heading::bill;
+  return rebills ? ResumeAction::send_next_generation : ResumeAction::park;
+}
+
+// The request's intent is known and unpaid: confirming that very one cannot take money twice.
+ResumeAction after_unpaid(const ResumeFacts& facts) {
+  if (!facts.quiet) return ResumeAction::wait_until_quiet;
+  return facts.heading == Heading::bill ? ResumeAction::send_next_generation
+                                        : ResumeAction::call_off;
+}
+
+ResumeAction after_look_up(const ResumeFacts& facts) {
+  switch (facts.step) {
+    case Step::create:
+      // One that still runs would leave a second intent beside the one that follows.
+      if (!facts.quiet) return ResumeAction::wait_until_quiet;
+      return facts.heading == Heading::bill ? ResumeAction::send_next_generation
+                                            : ResumeAction::call_off;
+    case Step::cancel:
+      return ResumeAction::send_next_generation;
+    case Step::confirm:
+      return after_unpaid(facts);
+    case Step::create_confirm:
+      return facts.looked_up == LookedUp::unpaid_same ? after_unpaid(facts) : after_absence(facts);
+    case Step::charge:
+      return after_absence(facts);
+    case Step::refund:
+      return facts.quiet ? ResumeAction::park : ResumeAction::wait_until_quiet;
+  }
+  return ResumeAction::park;
+}
+
+}  // namespace
+
 ResumeAction resume_action(const ResumeFacts& facts) noexcept {
-  if (!facts.tainted) return ResumeAction::send_same_key;
-  if (facts.young && !facts.pointless && !facts.burst_used) return ResumeAction::send_same_key;
+  const bool bills = facts.heading == Heading::bill;
+  const bool is_wanted = bills || facts.step == Step::cancel || facts.step == Step::refund;
+  if (!facts.tainted) return is_wanted ? ResumeAction::send_same_key : ResumeAction::call_off;
+  const bool key_helps = facts.young && !facts.pointless && !facts.burst_used;
+  if (key_helps && (is_wanted || !moves_money(facts.step))) return ResumeAction::send_same_key;
   switch (facts.looked_up) {
     case LookedUp::nothing:
     case LookedUp::failed:
@@ -30,23 +75,7 @@ ResumeAction resume_action(const ResumeFacts& facts) noexcept {
       return facts.quiet ? ResumeAction::look_up : ResumeAction::wait_until_quiet;
     case LookedUp::absent:
     case LookedUp::unpaid_same:
-      break;
-  }
-  switch (facts.step) {
-    case Step::create:
-    case Step::cancel:
-      return ResumeAction::send_next_generation;
-    case Step::confirm:
-      return facts.quiet ? ResumeAction::send_next_generation : ResumeAction::wait_until_quiet;
-    case Step::create_confirm:
-      // Its intent is known and unpaid: confirming that very one cannot take money twice.
-      if (facts.quiet && facts.looked_up == LookedUp::unpaid_same) {
-        return ResumeAction::send_next_generation;
-      }
-      return facts.quiet ? ResumeAction::park : ResumeAction::wait_until_quiet;
-    case Step::charge:
-    case Step::refund:
-      return facts.quiet ? ResumeAction::park : ResumeAction::wait_until_quiet;
+      return after_look_up(facts);
   }
   return ResumeAction::park;
 }

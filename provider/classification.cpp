@@ -122,10 +122,15 @@ constexpr std::array bucket_rows = {
     BucketRow{"stop_payment_order", DeclineBucket::never},
 };
 
-DeclineBucket bucket_of(std::string_view code) noexcept {
+const BucketRow* bucket_row(std::string_view code) noexcept {
   const auto row = std::find_if(bucket_rows.begin(), bucket_rows.end(),
                                 [&](const BucketRow& r) { return r.code == code; });
-  return row == bucket_rows.end() ? DeclineBucket::later : row->bucket;
+  return row == bucket_rows.end() ? nullptr : &*row;
+}
+
+DeclineBucket bucket_of(std::string_view code) noexcept {
+  const BucketRow* row = bucket_row(code);
+  return row == nullptr ? DeclineBucket::later : row->bucket;
 }
 
 bool matches(const AnswerRow& row, int status, std::string_view type, std::string_view code) {
@@ -156,6 +161,12 @@ Observation observe(int http_status, std::string_view error_type,
 DeclineBucket decline_bucket(std::string_view code, std::string_view decline_code) noexcept {
   // `code` is often just "card_declined"; whichever of the two forbids more decides.
   return std::max(bucket_of(code), bucket_of(decline_code));
+}
+
+// "card_declined" alone says nothing: the decline code does, if there is one.
+bool is_listed_decline(std::string_view code, std::string_view decline_code) noexcept {
+  if (!decline_code.empty()) return bucket_row(decline_code) != nullptr;
+  return bucket_row(code) != nullptr || code == "card_declined";
 }
 
 }  // namespace onceward::provider

@@ -177,7 +177,8 @@ void Verifier::add_to_buckets(const billing::BillingState& state) {
   for (const auto& [of, obligation] : state.obligations) {
     periods_.insert(of.period);
     auto& bucket = buckets_[{of.period.text(), std::string(obligation.amount.currency.text())}];
-    if (obligation.status == ObligationStatus::completed) {
+    // What was paid elsewhere settles nothing.
+    if (obligation.status == ObligationStatus::completed && !obligation.charge_id.empty()) {
       bucket.settled += obligation.amount.minor;
     } else if (holds_reservation(obligation)) {
       bucket.reserved += obligation.amount.minor;
@@ -233,28 +234,7 @@ Result<VerifyReport> Verifier::run() {
 }  // namespace
 
 bool holds_reservation(const billing::ObligationState& obligation) {
-  const auto& request = obligation.request;
-  // A request that ended without money (rejected, intent canceled) released what it had reserved.
-  if (!request || !request->open || !billing::moves_money(request->step)) return false;
-  // A decline moved on to the next attempt and released this one.
-  if (request->attempt != obligation.attempt) return false;
-  switch (obligation.status) {
-    case ObligationStatus::in_progress:
-    case ObligationStatus::processing:
-    case ObligationStatus::action_required:
-    case ObligationStatus::unknown:
-    case ObligationStatus::parked:
-      return true;
-    case ObligationStatus::rejected:
-    case ObligationStatus::declined:
-    case ObligationStatus::capped:
-    case ObligationStatus::completed:
-    case ObligationStatus::waived:
-    case ObligationStatus::cancelled:
-    case ObligationStatus::uncollectible:
-      return false;
-  }
-  return false;
+  return obligation.reserved;
 }
 
 Result<VerifyReport> verify(journal::JournalReader& reader,

@@ -150,7 +150,9 @@ TEST_F(Entity, ADeclineGrowsTheAttemptAndReconfirmsTheSameIntentUnderANewKey) {
   EXPECT_TRUE(declined.rows[0].row.next_attempt_at.has_value());
   EXPECT_TRUE(resume().stores_nothing());  // not before its time
   advance_time(std::chrono::hours{49});
-  const auto again = resume();
+  const auto look = resume();
+  ASSERT_EQ(operation_in(look), Operation::get_intent);
+  const auto again = answer(handled(look));
   ASSERT_NE(call_in(again), nullptr);
   EXPECT_EQ(call_in(again)->operation, Operation::confirm_intent);
   EXPECT_EQ(call_in(again)->target, call_in(confirm)->target);

@@ -23,6 +23,8 @@ struct Tally {
   long schedules = 0;
   long completed = 0;
   long operator_owned = 0;
+  long cancelled = 0;
+  long uncollectible = 0;
 };
 
 Tally enumerate(const WorldOptions& options) {
@@ -38,21 +40,34 @@ Tally enumerate(const WorldOptions& options) {
     const auto row = world.row();
     if (row && row->status == ObligationStatus::completed) ++tally.completed;
     if (row && is_operator_owned(row->status)) ++tally.operator_owned;
+    if (row && row->status == ObligationStatus::cancelled) ++tally.cancelled;
+    if (row && row->status == ObligationStatus::uncollectible) ++tally.uncollectible;
   } while (chooser.next());
-  std::printf("  %ld of %ld schedules hold, %ld completed, %ld with an operator\n", tally.schedules,
-              tally.schedules, tally.completed, tally.operator_owned);
+  std::printf(
+      "  %ld of %ld schedules hold, %ld completed, %ld cancelled, %ld uncollectible, "
+      "%ld with an operator\n",
+      tally.schedules, tally.schedules, tally.completed, tally.cancelled, tally.uncollectible,
+      tally.operator_owned);
   return tally;
 }
 
-class BothFlows : public ::testing::TestWithParam<billing::Flow> {};
-INSTANTIATE_TEST_SUITE_P(Flow, BothFlows,
-                         ::testing::Values(billing::Flow::payment_intents, billing::Flow::charges),
+class AllFlows : public ::testing::TestWithParam<billing::Flow> {};
+INSTANTIATE_TEST_SUITE_P(Flow, AllFlows,
+                         ::testing::Values(billing::Flow::payment_intents, billing::Flow::charges,
+                                           billing::Flow::payment_intents_one_step),
                          [](const auto& flow) {
-                           return flow.param == billing::Flow::charges ? "charges"
-                                                                       : "payment_intents";
+                           switch (flow.param) {
+                             case billing::Flow::charges:
+                               return "charges";
+                             case billing::Flow::payment_intents:
+                               return "payment_intents";
+                             case billing::Flow::payment_intents_one_step:
+                               return "one_step";
+                           }
+                           return "";
                          });
 
-TEST_P(BothFlows, UpToTwoCrashesChargeExactlyOnce) {
+TEST_P(AllFlows, UpToTwoCrashesChargeExactlyOnce) {
   WorldOptions options;
   options.policy = policy(GetParam());
   options.crashes = 2;
@@ -62,7 +77,7 @@ TEST_P(BothFlows, UpToTwoCrashesChargeExactlyOnce) {
   EXPECT_EQ(tally.completed, tally.schedules);
 }
 
-TEST_P(BothFlows, CrashesWithProviderFaultsChargeAtMostOnce) {
+TEST_P(AllFlows, CrashesWithProviderFaultsChargeAtMostOnce) {
   WorldOptions options;
   options.policy = policy(GetParam());
   options.crashes = 1;
@@ -74,7 +89,7 @@ TEST_P(BothFlows, CrashesWithProviderFaultsChargeAtMostOnce) {
   EXPECT_GT(tally.completed, 0);
 }
 
-TEST_P(BothFlows, AmbiguousCommitsAndDuplicatesChargeExactlyOnce) {
+TEST_P(AllFlows, AmbiguousCommitsAndDuplicatesChargeExactlyOnce) {
   WorldOptions options;
   options.policy = policy(GetParam());
   options.crashes = 1;
@@ -85,7 +100,7 @@ TEST_P(BothFlows, AmbiguousCommitsAndDuplicatesChargeExactlyOnce) {
   EXPECT_EQ(tally.completed, tally.schedules);
 }
 
-TEST_P(BothFlows, DowntimeBeyondTheKeysLifeNeverChargesTwice) {
+TEST_P(AllFlows, DowntimeBeyondTheKeysLifeNeverChargesTwice) {
   WorldOptions options;
   options.policy = policy(GetParam());
   options.crashes = 2;
@@ -99,6 +114,63 @@ TEST_P(BothFlows, DowntimeBeyondTheKeysLifeNeverChargesTwice) {
     // With charges alone absence is no proof: those whose send was lost wait for an operator.
     EXPECT_GT(tally.operator_owned, 0);
   }
+}
+
+// Called off at any moment, also while a call is under way: charged once or not at all, and what
+// says cancelled cannot be paid any more.
+TEST_P(AllFlows, ACancelAtAnyMomentEndsCancelledOrPaid) {
+  WorldOptions options;
+  options.policy = policy(GetParam());
+  options.crashes = 2;
+  options.cancels = 1;
+  const Tally tally = enumerate(options);
+  EXPECT_GT(tally.completed, 0);
+  EXPECT_EQ(tally.cancelled + tally.completed, tally.schedules);
+  // With one step the only request is under way before anybody can act.
+  const bool two_steps = GetParam() == billing::Flow::payment_intents;
+  EXPECT_EQ(tally.cancelled > 0, two_steps);
+}
+
+TEST_P(AllFlows, ACancelBesideFaultsEndsVisibly) {
+  WorldOptions options;
+  options.policy = policy(GetParam());
+  options.crashes = 1;
+  options.cancels = 1;
+  options.faults = 1;
+  options.fates = {Fate::lost_before, Fate::lost_after, Fate::saved_500, Fate::failed_500,
+                   Fate::declined,    Fate::limited,    Fate::invalid};
+  const Tally tally = enumerate(options);
+  EXPECT_GT(tally.cancelled, 0);
+}
+
+// A card that is refused every time: tried as often as planned and given up, with nothing payable
+// left; with another card set at any moment it is paid once.
+TEST_P(AllFlows, ARefusedCardEndsUncollectibleUnlessAnotherOneIsSet) {
+  for (const int methods : {0, 1}) {
+    WorldOptions options;
+    options.policy = policy(GetParam());
+    options.policy.dunning_attempts = 3;
+    options.crashes = methods == 0 ? 2 : 1;
+    options.methods = methods;
+    options.refused_method = "pm_1";
+    const Tally tally = enumerate(options);
+    EXPECT_GT(tally.uncollectible, 0);
+    EXPECT_EQ(tally.uncollectible + tally.completed, tally.schedules);
+    EXPECT_EQ(tally.completed > 0, methods > 0);
+  }
+}
+
+TEST_P(AllFlows, ACardThatNeedsItsCustomerWaitsForAnotherOne) {
+  WorldOptions options;
+  options.policy = policy(GetParam());
+  options.crashes = 2;
+  options.methods = 1;
+  options.refused_method = "pm_1";
+  options.decline_code = "expired_card";
+  const Tally tally = enumerate(options);
+  EXPECT_GT(tally.uncollectible, 0);  // never set: given up when its time is over
+  EXPECT_GT(tally.completed, 0);
+  EXPECT_EQ(tally.uncollectible + tally.completed, tally.schedules);
 }
 
 }  // namespace

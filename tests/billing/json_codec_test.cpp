@@ -67,6 +67,13 @@ std::vector<BillingEvent> samples() {
       UnexpectedPaymentFound{of(), at, "duplicate_payment", "ch_9", "pi_9", 4990, "usd"},
       DisputeRecorded{of(), at, "dp_1", "ch_1", "charge.dispute.created"},
       AlarmAcknowledged{of(), at, "ann", "paid back by hand"},
+      OperatorResolved{of(), at, "paid_by_charge", "ch_7", "ann", "seen at the provider", later},
+      PaymentMethodChanged{of(), at, PaymentMethod{"pm_3"}, "ann", "new card", later},
+      BillingPaidOutside{of(), at, "bank transfer 7"},
+      DunningPlanned{of(), at, DunningPlan::try_again, "unlisted_decline_code", later},
+      DunningPlanned{of(), at, DunningPlan::wait_for_method, "payment_method_needed", later},
+      DunningPlanned{of(), at, DunningPlan::give_up, "dunning_exhausted", later},
+      FoundStillOwed{of(), at, "requires_payment_method", "ch_3"},
   };
 }
 

@@ -117,7 +117,10 @@ TEST_F(LateAnswers, MoneyOfAnotherAttemptCompletesWithAnAlarm) {
   auto charge = handled(sent).objects.at(0);
   state_ = entity_.initial(PersistenceId{"customer/cust_1"});
   (void)answer(observed(decide(bill()), Observation::declined));
-  const auto look = answer(observed(wake(), Observation::server_error));
+  provider_ = testing::FakeProvider();
+  const auto again = answer(handled(wake()));
+  ASSERT_EQ(operation_in(again), Operation::create_charge);
+  const auto look = answer(observed(again, Observation::server_error));
   auto listed = observed(look, Observation::object);
   listed.objects = {charge};  // names attempt 1
   (void)answer(listed);
@@ -133,9 +136,10 @@ TEST_F(LateAnswers, SeveralChargesOfOneObligationRaiseAnAlarm) {
   auto listed = observed(look, Observation::object);
   listed.objects = {charge, charge};
   listed.objects[0].id = "ch_2";
-  (void)answer(listed);
-  EXPECT_EQ(obligation().reason, "several_charges_found");
+  const auto done = answer(listed);
+  EXPECT_EQ(event_in<BillingCompleted>(done)->alarm, "several_charges_found");
   EXPECT_EQ(obligation().charge_id, "ch_2");
+  EXPECT_EQ(obligation().reason, "duplicate_payment " + charge.id);
 }
 
 // --- hints: a look-up that is owed although nothing is unresolved ---
@@ -190,7 +194,8 @@ TEST_F(LateAnswers, AHintOnADeclinedObligationLeavesDunningAsPlanned) {
   EXPECT_EQ(status(), ObligationStatus::declined);
   EXPECT_EQ(obligation().next_action_at, planned);
   EXPECT_EQ(obligation().next_attempt_at, planned);
-  EXPECT_EQ(operation_in(wake()), Operation::confirm_intent);
+  EXPECT_EQ(operation_in(wake()), Operation::get_intent);
+  EXPECT_EQ(operation_in(answer(handled(resume()))), Operation::confirm_intent);
 }
 
 // A hint about a send that has no answer yet does not make it look answered: after a crash it would

@@ -28,7 +28,9 @@ TEST_F(OneStep, ADeclineKeepsTheIntentForTheNextAttempt) {
   (void)answer(handled(decide(bill()), Fate::declined));
   ASSERT_EQ(status(), ObligationStatus::declined);
   EXPECT_EQ(obligation().intent, "pi_1");
-  const auto again = wake();
+  const auto look = wake();
+  ASSERT_EQ(operation_in(look), Operation::get_intent);
+  const auto again = answer(handled(look));
   ASSERT_EQ(operation_in(again), Operation::confirm_intent);
   EXPECT_EQ(call_in(again)->target, "pi_1");
   (void)answer(handled(again));

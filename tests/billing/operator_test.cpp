@@ -11,9 +11,6 @@ using testing::Fate;
 class Operator : public Entity {
  protected:
   BillingEntity::Decided confirm() { return answer(handled(decide(bill()))); }
-  static const Told* told(const BillingEntity::Decided& decided) {
-    return decided.reply ? std::get_if<Told>(&*decided.reply) : nullptr;
-  }
   /// Closed obligations are only told.
   void expect_closed(ObligationStatus closed) {
     ASSERT_EQ(status(), closed);
@@ -130,10 +127,13 @@ TEST_F(Operator, ParkedWithAnUnresolvedSendIsLookedUpAsUnknown) {
   EXPECT_TRUE(provider_.wire().empty());
 }
 
+// By hand, too, the intent is read before it is confirmed again.
 TEST_F(Operator, DeclinedStartsTheNextAttemptNow) {
   const auto sent = confirm();
   (void)answer(handled(sent, Fate::declined));
-  const auto next = look_again();
+  const auto look = look_again();
+  ASSERT_EQ(operation_in(look), Operation::get_intent);
+  const auto next = answer(handled(look));
   ASSERT_EQ(operation_in(next), Operation::confirm_intent);
   EXPECT_NE(call_in(next)->key, call_in(sent)->key);
   EXPECT_EQ(status(), ObligationStatus::in_progress);
@@ -174,13 +174,10 @@ TEST_F(Operator, RejectedIsSentUnderTheNextGeneration) {
   EXPECT_EQ(status(), ObligationStatus::completed);
 }
 
-TEST_F(Operator, AGivenUpCardIsTriedAgainUnderANewAttempt) {
-  auto declined = observed(confirm(), Observation::declined);
-  declined.code = "card_declined";
-  declined.decline_code = "stolen_card";
-  (void)answer(declined);
-  ASSERT_EQ(status(), ObligationStatus::parked);  // its intent is still payable
-  EXPECT_EQ(operation_in(look_again()), Operation::confirm_intent);
+TEST_F(Operator, ARefusalForWantOfAnotherCardIsTriedAgainByHandUnderANewAttempt) {
+  (void)answer(refused_with(confirm(), "expired_card"));
+  ASSERT_EQ(status(), ObligationStatus::declined);
+  EXPECT_EQ(operation_in(answer(handled(look_again()))), Operation::confirm_intent);
   EXPECT_EQ(obligation().request->attempt, 2U);
 }
 

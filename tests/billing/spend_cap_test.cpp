@@ -57,7 +57,7 @@ TEST_F(SpendCap, IsKeptWhileUnknownAndWhileProcessing) {
 TEST_F(SpendCap, IsReleasedByADeclineAndReservedByTheNextAttempt) {
   (void)answer(handled(confirm(), Fate::declined));
   EXPECT_EQ(reserved(), 0);
-  const auto again = wake();
+  const auto again = next_try_after_last_look();
   EXPECT_EQ(reserved(), 4990);
   (void)answer(handled(again));
   EXPECT_EQ(reserved(), 0);

@@ -160,7 +160,7 @@ TEST_F(Unknown, ADeclineWithoutAChargeIsSeenInTheIntent) {
 TEST_F(Unknown, ARefusalThatWasRecordedBeforeIsNotCountedTwice) {
   (void)answer(handled(confirm(), Fate::declined));
   ASSERT_EQ(status(), ObligationStatus::declined);
-  const auto second = wake();
+  const auto second = next_try_after_last_look();
   ASSERT_EQ(operation_in(second), Operation::confirm_intent);
   const auto look = answer(handled(second, Fate::failed_500));
   ASSERT_EQ(operation_in(look), Operation::get_intent);
@@ -186,7 +186,7 @@ TEST_F(Unknown, AFailedChargeOfThisAttemptIsItsDecline) {
 TEST_F(Unknown, AFailedChargeOfAnotherAttemptDecidesNothing) {
   use_flow(Flow::charges);
   (void)answer(handled(decide(bill()), Fate::declined));
-  const auto second = wake();
+  const auto second = next_try_after_last_look();
   auto look = answer(observed(second, Observation::server_error));
   auto listed = handled(look);
   ProviderObject first;
@@ -273,6 +273,91 @@ TEST_F(Unknown, ASameKeySendStopsBeforeTheProviderForgetsIt) {
   (void)answer(observed(resume(), Observation::broken));
   advance_time(std::chrono::seconds{10});
   EXPECT_EQ(operation_in(resume()), Operation::list_charges);
+}
+
+// --- watchdog, clocks, foreign objects ---
+
+TEST_F(Unknown, ACallThatNeverAnswersIsTakenUpByItsWatchdog) {
+  const auto sent = confirm();
+  ASSERT_EQ(*obligation().next_action_at, now_.wall.plus(entity_.policy().attempt_deadline));
+  const std::vector<IdempotencyKey> in_flight = {call_in(sent)->key};
+  auto busy = context();
+  busy.calls_in_flight = &in_flight;
+  EXPECT_TRUE(entity_.resume(state_, busy).effects.empty());
+  const auto again = wake();  // the machine has forgotten the call by then
+  ASSERT_EQ(operation_in(again), Operation::confirm_intent);
+  EXPECT_EQ(call_in(again)->key, call_in(sent)->key);
+  EXPECT_EQ(obligation().attempt, 1U);
+}
+
+// A wall clock that was two days fast at the send must not hide what was made then.
+TEST_F(Unknown, TheListReachesBackBeforeTheSendWhicheverClockWasWrong) {
+  for (const bool provider_known : {true, false}) {
+    use_flow(Flow::charges);
+    state_ = entity_.initial(PersistenceId{"customer/cust_1"});
+    const Timestamp truth = now_.wall;
+    now_.wall = truth.plus(std::chrono::hours{48});
+    if (!provider_known) now_.provider.reset();
+    (void)answer(observed(decide(bill()), Observation::server_error));
+    now_.wall = truth;
+    now_.provider = truth;
+    advance_time(std::chrono::hours{3});
+    const auto look = look_again();
+    ASSERT_EQ(operation_in(look), Operation::list_charges);
+    const auto from = std::stoll(testing::value_of(call_in(look)->params, "created[gte]"));
+    EXPECT_LE(from, truth.ms / 1000 - 300) << provider_known;
+    EXPECT_EQ(testing::value_of(call_in(look)->params, "created[lte]"), "");  // up to now
+  }
+}
+
+TEST_F(Unknown, AnAnswerAboutAnotherCustomerIsUnknownAndParkedOnceReadAgain) {
+  const auto sent = confirm();
+  auto foreign = handled(sent);
+  foreign.objects[0].customer = "cus_other";
+  (void)answer(foreign);
+  EXPECT_EQ(status(), ObligationStatus::unknown);
+  EXPECT_EQ(obligation().reason, "mismatch");
+  const auto look = look_again();
+  ASSERT_EQ(operation_in(look), Operation::get_intent);
+  auto found = handled(look);
+  found.objects[0].customer = "cus_other";
+  (void)answer(found);
+  EXPECT_EQ(status(), ObligationStatus::parked);
+  EXPECT_EQ(obligation().reason, "mismatch");
+}
+
+TEST_F(Unknown, AConfirmOfAnIntentThatHasSucceededIsSettledByReadingIt) {
+  const auto sent = confirm();
+  provider_.pay_open_intents();
+  const auto look = answer(handled(sent));
+  ASSERT_EQ(operation_in(look), Operation::get_intent);
+  (void)answer(handled(look));
+  EXPECT_EQ(status(), ObligationStatus::completed);
+  EXPECT_EQ(provider_.ledger().size(), 1U);
+}
+
+// Its key is spent by the saved refusal: payable again, it is confirmed under the next generation.
+TEST_F(Unknown, AnIntentThatIsPayableAgainIsConfirmedUnderANewKey) {
+  const auto sent = confirm();
+  const auto look = answer(observed(sent, Observation::unexpected_state));
+  ASSERT_EQ(operation_in(look), Operation::get_intent);
+  (void)run_for(std::chrono::hours{1}, look, Fate::ok);
+  EXPECT_EQ(status(), ObligationStatus::completed);
+  EXPECT_NE(provider_.wire().back().key, call_in(sent)->key.value());
+}
+
+// A create that may still run would leave a second intent beside the one that follows it.
+TEST_F(Unknown, ALostCreateIsMadeAgainOnlyOnceItCannotRunAnyMore) {
+  lose_provider_clock();
+  const auto create = decide(bill());
+  (void)answer(observed(create, Observation::broken));
+  const auto look = wake();
+  ASSERT_EQ(operation_in(look), Operation::list_intents);
+  EXPECT_EQ(operation_in(answer(handled(look))), std::nullopt);
+  (void)run_for(std::chrono::minutes{14}, resume(), Fate::ok);
+  EXPECT_EQ(posts(), 0U);
+  (void)run_for(std::chrono::hours{1}, resume(), Fate::ok);
+  EXPECT_EQ(status(), ObligationStatus::completed);
 }
 
 }  // namespace

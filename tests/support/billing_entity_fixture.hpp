@@ -114,6 +114,13 @@ class Entity : public ::testing::Test {
     if (at && now_.wall < *at) advance_time(std::chrono::milliseconds{at->ms - now_.wall.ms});
     return resume();
   }
+  /// The next try after a decline: time passes to it, the provider is read, and says what follows.
+  BillingEntity::Decided next_try_after_last_look() {
+    const auto look = wake();
+    EXPECT_NE(call_in(look), nullptr);
+    EXPECT_TRUE(call_in(look) != nullptr && is_look_up(call_in(look)->operation));
+    return answer(handled(look));
+  }
   /// Answers as the provider does and wakes until nothing happens any more or an hour has passed;
   /// POSTs meet `fate`. Returns the number of calls.
   int run_for(std::chrono::milliseconds time, BillingEntity::Decided d, Fate fate,
@@ -138,6 +145,46 @@ class Entity : public ::testing::Test {
   BillingEntity::Decided look_again() {
     return keep(entity_.decide(state_, BillingCommand{LookAgain{bill().key, "ann", "card fixed"}},
                                context()));
+  }
+  BillingEntity::Decided decide_any(BillingCommand command, bool permit = true,
+                                    const Refusal* refusal = nullptr) {
+    return keep(entity_.decide(state_, command, context(permit, refusal)));
+  }
+  static CancelObligation cancellation() {
+    CancelObligation c;
+    c.key = bill().key;
+    c.who = "ann";
+    c.why = "duplicate plan";
+    c.mark = mark_of(c, RequestId{"cancel-1"});
+    return c;
+  }
+  static SetPaymentMethod new_method(const char* method) {
+    SetPaymentMethod m;
+    m.customer = CustomerId{"cust_1"};
+    m.payment_method = PaymentMethod{method};
+    m.who = "ann";
+    m.why = "new card";
+    m.mark = mark_of(m, RequestId{"pm-1"});
+    return m;
+  }
+  static ResolveObligation verdict(Resolution resolution, std::string reference = "") {
+    ResolveObligation v;
+    v.key = bill().key;
+    v.resolution = resolution;
+    v.reference = std::move(reference);
+    v.who = "ann";
+    v.why = "looked it up";
+    v.mark = mark_of(v, RequestId{"resolve-1"});
+    return v;
+  }
+  static const Told* told(const BillingEntity::Decided& d) {
+    return d.reply ? std::get_if<Told>(&*d.reply) : nullptr;
+  }
+  /// A refusal of the payer's side with these codes, of the intent or charge that was asked for.
+  ExternalAnswer refused_with(const BillingEntity::Decided& d, const char* decline_code) {
+    ExternalAnswer refused = handled(d, Fate::declined);
+    refused.decline_code = decline_code;
+    return refused;
   }
   /// Folds one event as if it had been decided.
   void add(BillingEvent event) {

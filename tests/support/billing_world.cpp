@@ -43,7 +43,12 @@ BillingWorld::BillingWorld(const WorldOptions& options, Odometer& chooser)
       crashes_left_(options.crashes),
       faults_left_(options.faults),
       duplicates_left_(options.duplicates),
-      ambiguities_left_(options.ambiguities) {}
+      ambiguities_left_(options.ambiguities),
+      cancels_left_(options.cancels),
+      methods_left_(options.methods) {
+  provider_.refused_method = options.refused_method;
+  provider_.decline_code = options.decline_code;
+}
 
 journal::CommitFate BillingWorld::fate_of_commit() {
   if (ambiguities_left_ == 0) return journal::CommitFate::normal;
@@ -85,13 +90,48 @@ void BillingWorld::told(ReplyTo /*to*/, const billing::BillingReply& reply, bool
   replies_.push_back(reply);
   const auto* answer = std::get_if<billing::Told>(&reply);
   if (answer == nullptr) return;
-  if (answer->row.status == ObligationStatus::completed &&
-      (provider_.ledger().size() != 1 || provider_.ledger()[0].charge != answer->row.charge_id)) {
-    broken_ = "a reply says completed without exactly that charge in the ledger";
-  }
+  check_told(answer->row);
   const auto stored = row();
   if (stored && answer->row.updated_at > stored->updated_at)
     broken_ = "a reply ran ahead of the store";
+}
+
+void BillingWorld::check_told(const ObligationRow& row) {
+  const auto& ledger = provider_.ledger();
+  if (row.status == ObligationStatus::completed &&
+      (ledger.size() != 1 || ledger[0].charge != row.charge_id)) {
+    broken_ = "a reply says completed without exactly that charge in the ledger";
+  }
+  const bool called_off =
+      row.status == ObligationStatus::cancelled || row.status == ObligationStatus::uncollectible;
+  if (called_off && (!ledger.empty() || provider_.open_intents() > 0)) {
+    broken_ = "a reply says " + std::string(to_text(row.status)) + " of what was or can be paid";
+  }
+}
+
+bool BillingWorld::person_acts() {
+  if (cancels_left_ > 0 && chooser_.choose("cancel", 2) == 1) {
+    --cancels_left_;
+    billing::CancelObligation cancel;
+    cancel.key = key_;
+    cancel.who = "ann";
+    cancel.why = "test";
+    cancel.mark = billing::mark_of(cancel, RequestId{"cancel-1"});
+    step(input::Command{billing::BillingCommand{cancel}, ReplyTo{2}, false});
+    return true;
+  }
+  if (methods_left_ > 0 && chooser_.choose("method", 2) == 1) {
+    --methods_left_;
+    billing::SetPaymentMethod method;
+    method.customer = key_.customer;
+    method.payment_method = PaymentMethod{"pm_2"};
+    method.who = "ann";
+    method.why = "test";
+    method.mark = billing::mark_of(method, RequestId{"method-1"});
+    step(input::Command{billing::BillingCommand{method}, ReplyTo{2}, false});
+    return true;
+  }
+  return false;
 }
 
 // The alarm clock of the node: takes the row when it is due, also if no caller is left.
@@ -108,7 +148,7 @@ bool BillingWorld::wake_if_due() {
 }
 
 void BillingWorld::run() {
-  constexpr int steps_max = 2'000;
+  constexpr int steps_max = 5'000;
   start();
   send_command();
   for (int steps = 0; steps < steps_max && broken_.empty(); ++steps) {
@@ -123,6 +163,8 @@ void BillingWorld::run() {
       Output next = std::move(outputs_.front());
       outputs_.pop_front();
       perform(std::move(next));
+    } else if (person_acts()) {
+      continue;
     } else if (!inputs_.empty()) {
       Input next = std::move(inputs_.front());
       inputs_.pop_front();
@@ -153,6 +195,10 @@ std::string BillingWorld::verdict() const {
     if (!charged) return "completed without a charge";
     return provider_.ledger()[0].charge == end->charge_id ? "" : "completed with another charge";
   }
+  const bool called_off =
+      end->status == ObligationStatus::cancelled || end->status == ObligationStatus::uncollectible;
+  if (called_off && provider_.open_intents() > 0) return "closed beside a payable intent";
+  if (called_off && !charged) return {};
   if (is_operator_owned(end->status)) return {};  // visible, with its reason
   return "ended as " + std::string(to_text(end->status)) + (charged ? ", charged" : ", unbilled");
 }

@@ -34,8 +34,12 @@ struct WorldOptions {
   int crashes = 2;  ///< at most this many per schedule
   int faults = 0;   ///< provider faults per schedule, chosen among `fates`
   std::vector<Fate> fates;
-  int duplicates = 0;   ///< extra bill commands, sent at any quiet moment
-  int ambiguities = 0;  ///< commits whose answer is unknown, stored or not
+  int duplicates = 0;          ///< extra bill commands, sent at any quiet moment
+  int ambiguities = 0;         ///< commits whose answer is unknown, stored or not
+  int cancels = 0;             ///< sent at any moment, also while a call is under way
+  int methods = 0;             ///< "pm_2" is set at any moment
+  std::string refused_method;  ///< see FakeProvider
+  std::string decline_code = "insufficient_funds";
   /// Downtime after each crash (key expiry is reached with more than 24 h).
   std::chrono::milliseconds downtime{0};
   std::int64_t amount_minor = 4990;
@@ -64,13 +68,17 @@ class BillingWorld final : public CustomerPump {
 
   bool wake_if_due();
   void send_command();
+  /// A person acts before the next input, if the schedule says so.
+  bool person_acts();
+  void check_told(const ObligationRow& row);
 
   WorldOptions options_;
   Odometer& chooser_;
   ObligationKey key_;
   Timestamp now_;
   std::int64_t boottime_ms_ = 1'000'000;
-  int crashes_left_, faults_left_, duplicates_left_, ambiguities_left_;
+  int crashes_left_, faults_left_, duplicates_left_, ambiguities_left_, cancels_left_,
+      methods_left_;
   int crash_points_ = 0;
   std::vector<billing::BillingReply> replies_;
 };

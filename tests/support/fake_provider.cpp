@@ -116,6 +116,7 @@ ExternalAnswer FakeProvider::arrive(const ExternalRequest& request, Fate fate, T
 ExternalAnswer FakeProvider::execute(const ExternalRequest& request, Fate fate, Timestamp now) {
   if (request.operation == Operation::create_charge) return charge(request, fate, now);
   if (request.operation == Operation::create_refund) return refund(request, fate, now);
+  if (request.operation == Operation::cancel_intent) return cancel(request);
   if (request.operation != Operation::create_intent) return confirm(request, request.target, fate);
   ExternalAnswer created = create(request, now);
   if (value_of(request.params, "confirm") != "true") return created;
@@ -126,7 +127,7 @@ ExternalAnswer FakeProvider::charge(const ExternalRequest& request, Fate fate, T
   ProviderObject object = object_from(request, now);
   object.object = "charge";
   object.id = "ch_" + std::to_string(next_id_++);
-  if (fate == Fate::declined) {
+  if (refuses(request, fate)) {
     refuse(object);
     objects_[object.id] = object;
     ExternalAnswer answer = answer_to(request, Observation::declined);
@@ -157,7 +158,7 @@ ExternalAnswer FakeProvider::confirm(const ExternalRequest& request, const std::
   if (intent.status != "requires_confirmation" && intent.status != "requires_payment_method") {
     return answer_to(request, Observation::unexpected_state);
   }
-  if (fate == Fate::declined) {
+  if (refuses(request, fate)) {
     refuse(intent);
     ExternalAnswer answer = answer_to(request, Observation::declined);
     answer.code = intent.failure_code;
@@ -175,11 +176,41 @@ ExternalAnswer FakeProvider::confirm(const ExternalRequest& request, const std::
   return with_object(request, intent);
 }
 
+bool FakeProvider::refuses(const ExternalRequest& request, Fate fate) const {
+  if (fate == Fate::declined) return true;
+  const std::string method = value_of(request.params, "payment_method");
+  const std::string source = value_of(request.params, "source");
+  return !refused_method.empty() && (method == refused_method || source == refused_method);
+}
+
+ExternalAnswer FakeProvider::cancel(const ExternalRequest& request) {
+  const auto found = objects_.find(request.target);
+  if (found == objects_.end()) return answer_to(request, Observation::not_found);
+  ProviderObject& intent = found->second;
+  const bool payable = intent.status == "requires_confirmation" ||
+                       intent.status == "requires_payment_method" ||
+                       intent.status == "requires_action";
+  if (!payable) return answer_to(request, Observation::unexpected_state);
+  intent.status = "canceled";
+  return with_object(request, intent);
+}
+
+void FakeProvider::pay_open_intents() {
+  for (auto& [id, object] : objects_) {
+    if (object.status != "requires_confirmation" && object.status != "requires_payment_method") {
+      continue;
+    }
+    object.status = "succeeded";
+    object.charge = "ch_" + std::to_string(next_id_++);
+    book(object, object.charge, "");
+  }
+}
+
 void FakeProvider::refuse(ProviderObject& object) {
   const bool intent = object.object == "payment_intent";
   object.status = intent ? "requires_payment_method" : "failed";
   object.failure_code = "card_declined";
-  object.decline_code = "insufficient_funds";
+  object.decline_code = decline_code;
   if (intent) object.failure_charge = "ch_" + std::to_string(next_id_++);
 }
 

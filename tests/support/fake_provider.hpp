@@ -66,6 +66,11 @@ class FakeProvider {
   /// Executes the late requests that have arrived by now; handle() does it, too.
   void deliver_late(Timestamp now);
   [[nodiscard]] bool has_late() const { return !late_.empty(); }
+  /// What a refusal says; every use of `refused_method` is refused, if it is not empty.
+  std::string decline_code = "insufficient_funds";
+  std::string refused_method;
+  /// Somebody else pays every open intent of ours, e.g. through a hosted page.
+  void pay_open_intents();
   /// Everything that is processing or waits for its customer is paid, or refused.
   void finish_processing(bool paid);
   [[nodiscard]] bool has_processing() const;
@@ -107,6 +112,8 @@ class FakeProvider {
   ExternalAnswer confirm(const ExternalRequest& request, const std::string& intent, Fate fate);
   ExternalAnswer refund(const ExternalRequest& request, Fate fate, Timestamp now);
   ExternalAnswer list_refunds(const ExternalRequest& request) const;
+  ExternalAnswer cancel(const ExternalRequest& request);
+  [[nodiscard]] bool refuses(const ExternalRequest& request, Fate fate) const;
   void refuse(ProviderObject& object);
   ExternalAnswer look_up(const ExternalRequest& request) const;
   void book(const ProviderObject& object, const std::string& charge, const std::string& key);

@@ -52,6 +52,7 @@ void HistoryJudge::take(const BillingEvent& event) {
     ob.may_renew = true;
   } else if (const auto* rejected = std::get_if<RequestRejected>(&event)) {
     if (!rejected->retry_at) ob.may_renew = true;
+    ob.may_cancel = true;  // that send did nothing: what it was about may be called off
   } else if (const auto* unknown = std::get_if<OutcomeUnknown>(&event)) {
     const bool proof = unknown->looked_up == LookedUp::unpaid_same ||
                        (unknown->looked_up == LookedUp::absent && !ob.moves_money);
@@ -60,6 +61,9 @@ void HistoryJudge::take(const BillingEvent& event) {
     ob.may_renew = true;
   } else if (std::holds_alternative<PaymentIntentCanceled>(event)) {
     ob.may_renew = true;
+  } else if (const auto* pending = std::get_if<BillingPending>(&event)) {
+    // Nothing moves until the customer acts: such an intent may be cancelled.
+    ob.may_cancel = pending->kind == BillingPending::Kind::action_required;
   } else if (const auto* completed = std::get_if<BillingCompleted>(&event)) {
     ob.completed = true;
     has_alarm_ = has_alarm_ || !completed->alarm.empty();
@@ -71,7 +75,9 @@ void HistoryJudge::started(Obligation& ob, const RequestStarted& request) {
   if (request.attempt != ob.declines + 1) broke(request.of, "an attempt without its decline");
   if (request.generation < ob.generation) broke(request.of, "the generation went back");
   // One open request at a time: a new key needs the outcome of the old one, or proof.
-  if (request.key.value() != ob.key && !ob.may_renew) broke(request.of, "a new key on an unknown");
+  const bool cancels = request.step == Step::cancel && ob.may_cancel;
+  if (request.key.value() != ob.key && !ob.may_renew && !cancels)
+    broke(request.of, "a new key on an unknown");
   Key& key = keys_[request.key.value()];
   const RequestStarted& first = key.started;
   if (key.starts > 0 &&
@@ -85,6 +91,7 @@ void HistoryJudge::started(Obligation& ob, const RequestStarted& request) {
     key.started = request;
   }
   ob.may_renew = false;
+  ob.may_cancel = false;
   ob.key = request.key.value();
   ob.attempt = request.attempt;
   ob.generation = request.generation;

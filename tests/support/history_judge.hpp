@@ -35,6 +35,7 @@ class HistoryJudge {
     std::uint32_t attempt = 0;
     bool moves_money = false;
     /// Why another key may follow the newest one: its outcome, or what a look-up proved.
+    bool may_cancel = false;
     bool may_renew = true;
   };
   struct Key {

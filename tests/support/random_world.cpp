@@ -241,8 +241,46 @@ void RandomWorld::look_again() {
                       ReplyTo{commands_}});
 }
 
+void RandomWorld::call_off() {
+  const auto index = static_cast<std::size_t>(dice_.roll(static_cast<int>(owed_.size())));
+  open_[++commands_] = index;
+  const auto id = RequestId{"off-" + std::to_string(dice_.roll(4))};
+  note("call off " + to_display(owed_[index].key) + " " + id.value());
+  if (dice_.roll(3) == 0) {
+    billing::ResolveObligation verdict;
+    verdict.key = owed_[index].key;
+    verdict.resolution = billing::Resolution::written_off;
+    verdict.mark = mark_of(verdict, id);
+    return step(input::Command{billing::BillingCommand{verdict}, ReplyTo{commands_}});
+  }
+  billing::CancelObligation cancel;
+  cancel.key = owed_[index].key;
+  cancel.notify = static_cast<Notify>(dice_.roll(2));
+  cancel.mark = mark_of(cancel, id);
+  step(input::Command{billing::BillingCommand{cancel}, ReplyTo{commands_}});
+}
+
+void RandomWorld::set_method() {
+  open_[++commands_] = 0;
+  billing::SetPaymentMethod method;
+  method.customer = customer_;
+  method.payment_method = PaymentMethod{"pm_" + std::to_string(1 + dice_.roll(3))};
+  method.mark = mark_of(method, RequestId{"pm-" + std::to_string(dice_.roll(6))});
+  note("method " + method.payment_method.value());
+  step(input::Command{billing::BillingCommand{method}, ReplyTo{commands_}});
+}
+
 void RandomWorld::meddle() {
-  switch (dice_.roll(4)) {
+  switch (dice_.roll(7)) {
+    case 4:
+      return call_off();
+    case 5:
+      return set_method();
+    case 6: {
+      const std::array codes = {"insufficient_funds", "expired_card", "stolen_card", "odd_code"};
+      provider_.decline_code = codes[static_cast<std::size_t>(dice_.roll(4))];
+      return note("refusals say " + provider_.decline_code);
+    }
     case 0:
       note("intents canceled");
       return provider_.cancel_open_intents();

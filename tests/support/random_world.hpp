@@ -81,6 +81,8 @@ class RandomWorld final : public CustomerPump {
   bool drain();
   void bill();
   void look_again();
+  void call_off();
+  void set_method();
   void meddle();
   void pass(std::chrono::milliseconds time);
   void deliver(std::size_t index);

@@ -9,6 +9,15 @@ namespace onceward::testing {
 
 using billing::Flow;
 
+namespace {
+
+// Closed on an operator's word about what no read could tell: the world's clocks may have lied.
+bool is_vouched_for(const ObligationRow& row) {
+  return row.status == ObligationStatus::cancelled && row.reason.rfind("written_off", 0) == 0;
+}
+
+}  // namespace
+
 void RandomWorld::check_told(const billing::Told& told) {
   const auto charges = charges_of(told.row.key);
   const auto stored = row(told.row.key);
@@ -28,6 +37,7 @@ void RandomWorld::check_told(const billing::Told& told) {
     case ObligationStatus::waived:
     case ObligationStatus::cancelled:
     case ObligationStatus::uncollectible:
+      if (is_vouched_for(told.row)) return;
       if (!charges.empty()) broke("told as not charged, but it is: " + to_display(told.row.key));
       return;
     case ObligationStatus::in_progress:
@@ -86,9 +96,9 @@ void RandomWorld::check_end() {
       if (!unresolved && !charges.empty()) broke(where + ": " + row.reason + ", charged");
       continue;
     }
-    if (!charges.empty()) broke(where + ", charged");
+    if (!charges.empty() && !is_vouched_for(row)) broke(where + ", charged");
     const bool rests = !is_open(row.status) || is_operator_owned(row.status) ||
-                       (row.status == ObligationStatus::declined && row.next_attempt_at);
+                       (row.status == ObligationStatus::declined && row.next_action_at);
     if (!rests) broke(where + " at rest");
   }
 }

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include <onceward/billing/billing_commands.hpp>
+#include <onceward/billing/dunning_events.hpp>
 #include <onceward/billing/hint_events.hpp>
 #include <onceward/billing/idempotency_key.hpp>
 #include <onceward/billing/operator_events.hpp>
@@ -188,7 +189,8 @@ using BillingEvent =
                  EarlierSystemChecked, LookUpAnswered, RefundRequested, RefundPending,
                  RefundCompleted, RefundFailed, RefundParked, RefundLookUpOwed, RefundsListed,
                  OutsideRefundFound, ObjectHinted, HintedObjectRead, UnexpectedPaymentFound,
-                 DisputeRecorded, AlarmAcknowledged>;
+                 DisputeRecorded, AlarmAcknowledged, OperatorResolved, PaymentMethodChanged,
+                 BillingPaidOutside, DunningPlanned, FoundStillOwed>;
 
 [[nodiscard]] const PeriodPurpose& subject_of(const BillingEvent& event);
 

@@ -17,6 +17,8 @@ enum class Flow : std::uint8_t {
 };
 enum class KeyScheme : std::uint8_t { v1, colon };
 enum class CapMode : std::uint8_t { enforce, observe, off };
+/// Whether an operator may have a charge made again whose outcome nobody could tell.
+enum class RebillAfterUnknown : std::uint8_t { never, ask };
 enum class BelowMinimum : std::uint8_t { waive, hold };
 
 struct BillingPolicy {
@@ -29,6 +31,9 @@ struct BillingPolicy {
   Flow flow = Flow::payment_intents;
   CapMode cap_mode = CapMode::enforce;
   BelowMinimum below_minimum = BelowMinimum::waive;
+  /// `ask`: Resolution::not_charged is accepted. The one named exception to "at most one charge":
+  /// it is as good as the operator's word.
+  RebillAfterUnknown rebill_after_unknown = RebillAfterUnknown::never;
   bool allow_future = false;
 
   /// Total time of one provider call; a request is never put on the wire after it.
@@ -42,6 +47,8 @@ struct BillingPolicy {
   /// Same-key sends in a row before a look-up is put between.
   int same_key_burst = 3;
 
+  /// Tries per obligation in all, the first one included, spread over the time from the first
+  /// decline on.
   int dunning_attempts = 8;
   std::chrono::milliseconds dunning_spread{std::chrono::hours{24 * 14}};
 

@@ -67,6 +67,17 @@ struct HintedObject {
   friend bool operator==(const HintedObject&, const HintedObject&) = default;
 };
 
+/// How an obligation is to be closed as soon as nothing is unresolved or payable any more.
+struct Closing {
+  enum class As : std::uint8_t { cancelled, uncollectible, waived, paid_outside, paid_by_charge };
+  As as = As::cancelled;
+  std::string reason;
+  std::string reference;    ///< of the payment, for both kinds of paid
+  bool by_verdict = false;  ///< an operator vouches for what no read can prove
+
+  friend bool operator==(const Closing&, const Closing&) = default;
+};
+
 struct ObligationState {
   ObligationStatus status = ObligationStatus::in_progress;
   Money amount;
@@ -88,7 +99,14 @@ struct ObligationState {
   std::optional<Timestamp> next_attempt_at;
   std::optional<RequestState> request;
   bool look_up_owed = false;
-  bool cancel_requested = false;
+  bool reserved = false;  ///< the spend cap holds its amount for the present attempt
+  std::optional<Closing> closing;
+  bool waits_for_method = false;  ///< dunning: only another payment method helps
+  bool may_rebill = false;        ///< an operator vouches that the unresolved request took nothing
+  std::optional<Timestamp> first_declined_at;
+  std::optional<Timestamp> declined_at;    ///< newest
+  PaymentMethod declined_method;           ///< of the newest decline
+  std::optional<Timestamp> still_owed_at;  ///< read right before the next try
 
   std::string paid_intent;               ///< intent of the charge that completed it, empty if none
   std::vector<RefundState> refunds;      ///< by number, from 1
@@ -119,6 +137,9 @@ struct BillingState {
 
 /// The refund row as the state implies it.
 [[nodiscard]] RefundRow refund_row_of(const ObligationKey& obligation, const RefundState& refund);
+
+/// A request that moves money may have been executed and is not answered definitively.
+[[nodiscard]] bool may_have_taken_money(const ObligationState& obligation) noexcept;
 
 /// The obligation row as the state implies it: rows are always derived, never decided apart.
 [[nodiscard]] ObligationRow row_of(const CustomerId& customer, const PeriodPurpose& of,

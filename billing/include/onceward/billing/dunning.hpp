@@ -14,15 +14,19 @@ namespace onceward::billing {
 struct TryAgain {
   Timestamp at;
 };
-/// No automatic try: the reason names what would change that.
-struct GiveUp {
-  std::string reason;  ///< "dunning_exhausted", "card_refused_for_good", "payment_method_needed"
+/// Only another payment method helps; without one it is given up at `until`.
+struct WaitForMethod {
+  Timestamp until;
 };
-using DunningStep = std::variant<TryAgain, GiveUp>;
+/// No further try.
+struct GiveUp {
+  std::string reason;  ///< "dunning_exhausted", "card_refused_for_good"
+};
+using DunningStep = std::variant<TryAgain, WaitForMethod, GiveUp>;
 
-/// After the `declines`-th decline (1-based) of an obligation whose first try was at `first`.
-/// Tries are spread evenly over policy.dunning_spread, at least a day apart: card schemes count
-/// re-attempts, and a card is never tried twice a day.
+/// After the `declines`-th decline (1-based) of an obligation whose first one was at `first`. Tries
+/// are spread evenly over policy.dunning_spread from then on, at least a day apart, and none is
+/// later: card schemes count re-attempts, and a card is never tried twice a day.
 [[nodiscard]] DunningStep next_try(const BillingPolicy& policy, provider::DeclineBucket bucket,
                                    std::uint32_t declines, Timestamp first, Timestamp now);
 

@@ -27,4 +27,35 @@ struct OperatorActed {
   friend bool operator==(const OperatorActed&, const OperatorActed&) = default;
 };
 
+/// An operator's verdict; `resolution` is a word of Resolution. What still has to be done at the
+/// provider before the obligation is closed is owed at `next_action_at`.
+struct OperatorResolved {
+  PeriodPurpose of;
+  Timestamp at;
+  std::string resolution;
+  std::string reference;
+  std::string who;
+  std::string why;
+  Timestamp next_action_at;
+  friend bool operator==(const OperatorResolved&, const OperatorResolved&) = default;
+};
+/// The next attempt or generation is made with this method. What waited for it, or for its next
+/// try, is due at `next_action_at`.
+struct PaymentMethodChanged {
+  PeriodPurpose of;
+  Timestamp at;
+  PaymentMethod payment_method;
+  std::string who;
+  std::string why;
+  Timestamp next_action_at;
+  friend bool operator==(const PaymentMethodChanged&, const PaymentMethodChanged&) = default;
+};
+/// Closed as paid without the provider, on an operator's word.
+struct BillingPaidOutside {
+  PeriodPurpose of;
+  Timestamp at;
+  std::string reference;
+  friend bool operator==(const BillingPaidOutside&, const BillingPaidOutside&) = default;
+};
+
 }  // namespace onceward::billing

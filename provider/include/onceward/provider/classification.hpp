@@ -35,5 +35,7 @@ enum class Verdict : std::uint8_t {
 enum class DeclineBucket : std::uint8_t { later, customer_action, never };
 [[nodiscard]] DeclineBucket decline_bucket(std::string_view code,
                                            std::string_view decline_code) noexcept;
+/// False if neither code is one we know: its bucket is a guess that a person should see.
+[[nodiscard]] bool is_listed_decline(std::string_view code, std::string_view decline_code) noexcept;
 
 }  // namespace onceward::provider
