@@ -14,6 +14,7 @@ billing::BillingPolicy billing_policy(const Config& config) {
   policy.scheme = config.keys.scheme;
   policy.flow = provider.flow;
   policy.cap_mode = config.spend_cap.mode;
+  policy.rebill_after_unknown = provider.rebill_after_unknown;
   policy.below_minimum = provider.below_minimum;
   policy.allow_future = config.schedule.allow_future;
   policy.call_timeout = provider.timeout;

@@ -18,7 +18,6 @@ using Milliseconds = std::chrono::milliseconds;
 
 enum class StoreKind : std::uint8_t { sqlite, postgres };
 enum class ProviderKind : std::uint8_t { stripe, simulator };
-enum class RebillAfterUnknown : std::uint8_t { never, ask };
 enum class CatchUp : std::uint8_t { bill, hold, skip };
 enum class Coordinator : std::uint8_t { none, postgres, etcd };
 enum class LogFormat : std::uint8_t { json, text };
@@ -58,7 +57,7 @@ struct ProviderConfig {
   std::uint32_t max_in_flight = 64;
   std::uint32_t rate_per_second = 20;  ///< 0: unlimited
   Milliseconds attempt_deadline{600'000};
-  RebillAfterUnknown rebill_after_unknown = RebillAfterUnknown::never;
+  billing::RebillAfterUnknown rebill_after_unknown = billing::RebillAfterUnknown::never;
   billing::BelowMinimum below_minimum = billing::BelowMinimum::waive;
   Milliseconds provider_bound{900'000};
   std::uint32_t max_network_retries = 3;

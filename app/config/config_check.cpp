@@ -120,10 +120,6 @@ class Checker {
     check_count("provider.max_in_flight", provider.max_in_flight, 1, 10'000);
     check_count("provider.rate_per_second", provider.rate_per_second, 0, 100'000);
     check_count("provider.max_network_retries", provider.max_network_retries, 0, 100);
-    if (provider.rebill_after_unknown == RebillAfterUnknown::ask) {
-      refuse("provider.rebill_after_unknown",
-             "is \"ask\", which this build does not offer; use \"never\"");
-    }
   }
 
   void check_between(const std::string& name, Milliseconds value, Milliseconds low,

@@ -41,9 +41,9 @@ struct EnumNames<billing::Flow> {
        {"charges", billing::Flow::charges}}};
 };
 template <>
-struct EnumNames<RebillAfterUnknown> {
-  static constexpr std::array<EnumName<RebillAfterUnknown>, 2> entries{
-      {{"never", RebillAfterUnknown::never}, {"ask", RebillAfterUnknown::ask}}};
+struct EnumNames<billing::RebillAfterUnknown> {
+  static constexpr std::array<EnumName<billing::RebillAfterUnknown>, 2> entries{
+      {{"never", billing::RebillAfterUnknown::never}, {"ask", billing::RebillAfterUnknown::ask}}};
 };
 template <>
 struct EnumNames<billing::BelowMinimum> {

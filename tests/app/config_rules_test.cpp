@@ -117,7 +117,6 @@ TEST_F(ConfigRules, what_this_build_lacks_is_refused_not_ignored) {
   refuses({{"cluster.coordinator", "etcd"}}, "[cluster] coordinator");
   refuses({{"kafka.brokers", "localhost:9092"}}, "[kafka] brokers");
   refuses({{"schedule.customers_query", "select 1"}}, "[schedule] customers_query");
-  refuses({{"provider.rebill_after_unknown", "ask"}}, "[provider] rebill_after_unknown");
   refuses({{"cluster.advertise", "http://a"}}, "[cluster] advertise");
 }
 
