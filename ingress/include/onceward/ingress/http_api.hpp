@@ -39,9 +39,9 @@ struct HttpApiOptions {
   /// would be recorded and could never be charged.
   Mode mode = Mode::test;
   /// As in the provider's metadata: events about objects of another namespace have no effect here.
-  Namespace ns;
+  Namespace ns{};
   /// Of the webhook endpoint; without one, webhooks are answered 503.
-  WebhookSecrets webhook_secrets;
+  WebhookSecrets webhook_secrets{};
   /// Requests to bill inside the handler at once; one more is answered 503.
   std::size_t requests_max = 20'000;
   std::size_t reader_threads = 2;
