@@ -3,6 +3,7 @@
 #include <set>
 
 #include "tests/cases/bodies.hpp"
+#include "tests/cases/new_card.hpp"
 
 namespace onceward::cases {
 
@@ -30,6 +31,35 @@ void r09_second_try_after_a_decline(const CaseSetup& setup) {
 }
 TEST(Cases, R09_SecondTryAfterADecline) {
   in_both_flows(r09_second_try_after_a_decline);
+}
+
+// And a second card, given after an hour or after a day, is charged under that key.
+void r09_second_card(const CaseSetup& setup) {
+  for (const auto wait : {1h, 24h}) {
+    CaseWorld world(setup.options());
+    world.faults(
+        {R"("kind":"decline","code":"insufficient_funds","match":{"money":true},"count":1)"});
+    (void)world.bill("cus_b2", "2026-08");
+    world.run_for(wait);
+    const auto set = world.send(new_card("cus_b2", "pm_card_mastercard"));
+    world.run_for(1min);
+    ASSERT_TRUE(set->is_answered());
+    EXPECT_TRUE(std::holds_alternative<PaymentMethodSet>(set->replies.back()));
+    EXPECT_EQ(world.status("cus_b2", "2026-08"), Status::completed);
+    EXPECT_EQ(world.L("cus_b2", "2026-08"), 1);
+    EXPECT_EQ(world.W("cus_b2", "2026-08"), 2);
+    EXPECT_EQ(world.K("cus_b2", "2026-08"), 2);
+    const auto& last = world.port().posts().back();
+    EXPECT_TRUE(std::any_of(last.params.begin(), last.params.end(), [](const auto& param) {
+      return param.second == "pm_card_mastercard";
+    }));
+    for (const auto& sent : world.port().provider().trace())
+      EXPECT_NE(sent.outcome, "key_mismatch");
+    EXPECT_EQ(world.audit(), "");
+  }
+}
+TEST(Cases, R09_SecondCard) {
+  in_both_flows(r09_second_card);
 }
 
 // Create and confirm follow each other on one connection and carry keys of their own.

@@ -1,5 +1,6 @@
 // Section F: a scheduler or a job that fires twice.
 #include "tests/cases/bodies.hpp"
+#include "tests/cases/new_card.hpp"
 
 namespace onceward::cases {
 
@@ -98,6 +99,31 @@ void r50_redelivered_while_running(const CaseSetup& setup) {
 }
 TEST(Cases, R50_RedeliveredWhileRunning) {
   in_both_flows(r50_redelivered_while_running);
+}
+
+// A declined customer pays with a new card before the planned try: when that one's time comes,
+// nothing is owed, and the next period is not begun early.
+void r52_paid_before_the_planned_try(const CaseSetup& setup) {
+  CaseWorld world(setup.options());
+  world.faults(
+      {R"("kind":"decline","code":"insufficient_funds","match":{"money":true},"count":1)"});
+  (void)world.bill("cus_f8", "2026-08");
+  world.run_for(24h);
+  EXPECT_EQ(world.status("cus_f8", "2026-08"), Status::declined);
+  const auto set = world.send(new_card("cus_f8", "pm_card_mastercard"));
+  world.run_for(1min);
+  ASSERT_TRUE(set->is_answered());
+  EXPECT_TRUE(std::holds_alternative<PaymentMethodSet>(set->replies.back()));
+  EXPECT_EQ(world.status("cus_f8", "2026-08"), Status::completed);
+  world.run_for(13 * 24h);
+  EXPECT_EQ(world.L("cus_f8", "2026-08"), 1);
+  EXPECT_EQ(world.W("cus_f8", "2026-08"), 2);
+  EXPECT_EQ(world.K("cus_f8", "2026-08"), 2);
+  EXPECT_EQ(world.status("cus_f8", "2026-09"), std::nullopt);
+  EXPECT_EQ(world.audit(), "");
+}
+TEST(Cases, R52_PaidBeforeThePlannedTry) {
+  in_both_flows(r52_paid_before_the_planned_try);
 }
 
 // The program starts ten times in ten minutes and each time first of all bills.
