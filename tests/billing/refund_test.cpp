@@ -108,7 +108,8 @@ TEST_F(Refunds, ARequestIdWithAnotherContentIsRefused) {
 TEST_F(Refunds, OfWhatWasNotChargedAreRefused) {
   EXPECT_NE(reply_in<NoSuchObligation>(ask(command())), nullptr);
   (void)Entity::decide(bill());
-  const auto* refused = reply_in<RefundRefused>(ask(command()));
+  const auto asked = ask(command());
+  const auto* refused = reply_in<RefundRefused>(asked);
   ASSERT_NE(refused, nullptr);
   EXPECT_EQ(refused->kind, RefundRefused::Kind::not_charged);
   EXPECT_EQ(refused->refundable_minor, 0);
@@ -117,7 +118,8 @@ TEST_F(Refunds, OfWhatWasNotChargedAreRefused) {
 TEST_F(Refunds, MalformedOnesAreRefusedWithAReason) {
   complete();
   for (const std::int64_t minor : {0, -1}) {
-    const auto* refused = reply_in<Refused>(ask(command("r1", minor)));
+    const auto asked = ask(command("r1", minor));
+    const auto* refused = reply_in<Refused>(asked);
     ASSERT_NE(refused, nullptr);
     EXPECT_NE(refused->detail.find("above 0"), std::string::npos);
   }
