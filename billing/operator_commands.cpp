@@ -121,7 +121,13 @@ Decided decide_command(const BillingPolicy& policy, const BillingState& state,
 Decided decide_command(const BillingPolicy& policy, const BillingState& state,
                        const CancelObligation& cancel, const Context& context) {
   if (auto repeat = decide_repeat(state, cancel.key, cancel.mark, context)) {
-    return answer_only(std::move(*repeat));
+    const auto* now = std::get_if<Told>(&*repeat);
+    const bool waits =
+        cancel.notify == Notify::settled && now != nullptr && !is_called_off(now->row.status);
+    if (!waits) return answer_only(std::move(*repeat));
+    Decided decided;
+    decided.wait = true;
+    return decided;
   }
   const PeriodPurpose of{cancel.key.period, cancel.key.purpose};
   const auto found = state.obligations.find(of);

@@ -59,7 +59,7 @@ World::World(const Scenario& scenario, Chooser& chooser)
 World::World(const Scenario& scenario, Chooser& chooser, const Remains& from)
     : scenario_(scenario), chooser_(chooser), r_(from) {
   r_.journal.script([this] { return next_fate_; });
-  reader_ = std::move(*r_.journal.reader());
+  reader_ = *r_.journal.reader();
   for (int index = 0; index < 2; ++index) {
     auto node = std::make_unique<Node>();
     node->index = index;

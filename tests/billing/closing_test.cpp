@@ -229,6 +229,20 @@ TEST_F(CallOff, ARepeatIsAnsweredFromTheStateAndAnotherPayloadRefused) {
   EXPECT_TRUE(std::holds_alternative<CallerKeyReused>(*decide_any(v, true, &other_verdict).reply));
 }
 
+TEST_F(CallOff, ARepeatWaitsForTheEndUnlessItAsksForWhatIsDurable) {
+  (void)decide(bill());
+  auto c = cancellation();
+  (void)decide_any(c);
+  const Refusal same = MarkRefused{c.mark};
+  const auto waits = decide_any(c, true, &same);
+  EXPECT_TRUE(waits.wait);
+  EXPECT_FALSE(waits.reply.has_value());
+  c.notify = Notify::accepted;
+  const auto now = decide_any(c, true, &same);
+  EXPECT_FALSE(now.wait);
+  EXPECT_TRUE(is_open(told(now)->row.status));
+}
+
 TEST_F(CallOff, MarksTellPayloadsApart) {
   auto another = cancellation();
   another.key.purpose = Purpose{"addon"};
