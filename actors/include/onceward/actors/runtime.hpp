@@ -43,7 +43,7 @@ struct RuntimeOptions {
   /// Entities kept in memory at once over all routers; idle ones beyond it are passivated. Entities
   /// that wait for store, provider or a caller stay, so commands may exceed it; what the runtime
   /// wakes by itself (due rows, start-up) does not.
-  std::size_t resident_max = 20'000;
+  std::size_t resident_max = 2'000;
   /// Commands inside the runtime at once; one more is turned down as busy.
   std::size_t admission_max = 20'000;
   std::size_t worker_threads = 2;  ///< besides writer, reader and alarm clock, one thread each

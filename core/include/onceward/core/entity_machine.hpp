@@ -3,7 +3,7 @@
 #pragma once
 
 #include <any>
-#include <deque>
+#include <list>
 #include <optional>
 #include <string>
 #include <variant>
@@ -103,7 +103,7 @@ class EntityMachine : public Machine {
   Digest head_;
 
   std::optional<Pending> pending_;
-  std::deque<input::Command> stash_;
+  std::list<input::Command> stash_;
   std::vector<ExternalAnswer> answers_;  // arrived while recovering or committing
   std::vector<input::Command> waiters_;
   std::vector<IdempotencyKey> calls_in_flight_;
