@@ -140,6 +140,10 @@ Result<Unit> check(const RuntimeOptions& options, const std::vector<EntityBindin
 
 }  // namespace
 
+std::size_t default_worker_threads() noexcept {
+  return std::max<std::size_t>(1, std::thread::hardware_concurrency() / 2);
+}
+
 Result<std::unique_ptr<Runtime>> Runtime::start(RuntimeOptions options, journal::Journal& journal,
                                                 provider::Provider& provider, const Clock& clock,
                                                 std::vector<EntityBinding> bindings) {

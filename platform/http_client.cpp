@@ -1,6 +1,7 @@
 // The thread of HttpClient: takes what was queued, lets libcurl work, hands results back, waits.
 #include <onceward/platform/http_client.hpp>
 
+#include "platform/http_events.hpp"
 #include "platform/http_transfer.hpp"
 
 #include <algorithm>
@@ -83,7 +84,7 @@ class HttpClient::Impl {
   [[nodiscard]] bool has_ended_by_stop();
   void give_up_all();
   [[nodiscard]] bool has_work();
-  [[nodiscard]] int wait_ms() const;
+  [[nodiscard]] std::chrono::milliseconds wait_max_now() const;
   [[nodiscard]] HttpTransfer* free_transfer();
   void answer(HttpClientResult&& result, const HttpDone& done);
   void wake_if(bool needed);
@@ -91,7 +92,9 @@ class HttpClient::Impl {
   // --- const after set_up() ---
   HttpClientOptions options_;
   std::vector<curl_slist> common_nodes_;
-  HttpIdleSockets idle_;  // client's thread only; multi_ reports to it until it is gone
+  // Client's thread only, but for events_.wake(); multi_ reports to both until it is gone.
+  HttpIdleSockets idle_;
+  HttpEvents events_;
   CurlMulti multi_;
   std::thread::id thread_id_;
 
@@ -139,6 +142,7 @@ Result<Unit> HttpClient::Impl::set_up() {
       (curl_multi_setopt)(multi_.get(), CURLMOPT_MAX_TOTAL_CONNECTIONS, connections) != CURLM_OK) {
     return fail(ErrorCode::io, "libcurl gives no multi handle: out of memory or descriptors");
   }
+  if (auto attached = events_.attach(multi_.get()); !attached) return attached;
   auto first = HttpTransfer::create(options_, common_nodes_.data(), idle_);
   if (!first) return Unexpected{first.error()};
   transfers_.push_back(std::move(first).value());
@@ -184,7 +188,7 @@ bool HttpClient::Impl::call_after(std::chrono::milliseconds delay, std::function
 void HttpClient::Impl::wake_if(bool needed) {
   // The client's own thread looks into the queues before it waits.
   if (!needed || std::this_thread::get_id() == thread_id_) return;
-  ONCEWARD_CHECK(curl_multi_wakeup(multi_.get()) == CURLM_OK, "the client's thread is unreachable");
+  events_.wake();
 }
 
 void HttpClient::Impl::stop(std::chrono::milliseconds grace) {
@@ -205,13 +209,11 @@ void HttpClient::Impl::run() {
     take_queued();
     run_due_timers();
     start_waiting();
-    int running = 0;
-    ONCEWARD_CHECK(curl_multi_perform(multi_.get(), &running) == CURLM_OK, "libcurl is broken");
+    events_.act_on_due();
     finish_ended();
     if (has_ended_by_stop()) return;
-    if (has_work()) continue;
-    ONCEWARD_CHECK(curl_multi_poll(multi_.get(), nullptr, 0, wait_ms(), nullptr) == CURLM_OK,
-                   "libcurl cannot wait");
+    events_.wait(has_work() ? std::chrono::milliseconds{0} : wait_max_now());
+    finish_ended();
   }
 }
 
@@ -330,12 +332,12 @@ bool HttpClient::Impl::has_work() {
   return !queued_.empty() || !queued_timers_.empty() || stopping_ != stop_seen_;
 }
 
-int HttpClient::Impl::wait_ms() const {
+std::chrono::milliseconds HttpClient::Impl::wait_max_now() const {
   SteadyTime until = steady_now() + wait_max;
   if (!timers_.empty()) until = std::min(until, timers_.front().due);
   if (stop_seen_) until = std::min(until, stop_deadline_);
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - steady_now());
-  return static_cast<int>(std::max(left, std::chrono::milliseconds{0}).count());
+  return std::max(left, std::chrono::milliseconds{0});
 }
 
 Result<std::unique_ptr<HttpClient>> HttpClient::start(HttpClientOptions options) {

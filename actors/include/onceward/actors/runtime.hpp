@@ -35,6 +35,9 @@ struct EntityBinding {
   std::function<std::any(const std::any& query)> load;
 };
 
+/// Half of the machine's processors, at least one.
+[[nodiscard]] std::size_t default_worker_threads() noexcept;
+
 /// Every number must be at least 1.
 struct RuntimeOptions {
   std::string node = "node";  ///< part of writer ids
@@ -46,7 +49,9 @@ struct RuntimeOptions {
   std::size_t resident_max = 2'000;
   /// Commands inside the runtime at once; one more is turned down as busy.
   std::size_t admission_max = 20'000;
-  std::size_t worker_threads = 2;  ///< besides writer, reader and alarm clock, one thread each
+  /// Besides writer, reader and alarm clock, one thread each. The default leaves half of the
+  /// processors to those and to the provider's thread: more workers only wake each other.
+  std::size_t worker_threads = default_worker_threads();
   /// Due rows taken per tick, one query for all routers.
   std::size_t due_batch = 1'000;
   std::int64_t tick_ms = 1'000;
