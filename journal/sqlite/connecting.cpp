@@ -7,6 +7,7 @@
 #include <charconv>
 #include <filesystem>
 
+#include "journal/sqlite/row_digest.hpp"
 #include "journal/sqlite/schema.hpp"
 
 namespace onceward::journal::sqlite {
@@ -65,7 +66,12 @@ Result<std::int64_t> integer(SqliteConnection& connection, std::string_view sql)
 }
 
 Result<SqliteConnection> connect(const std::string& path, const std::string& vfs, SqliteOpen how) {
-  return SqliteConnection::open({.path = path, .open = how, .vfs = vfs});
+  auto connection = SqliteConnection::open({.path = path, .open = how, .vfs = vfs});
+  if (!connection.has_value()) return connection;
+  if (auto added = add_row_digest(*connection); !added.has_value()) {
+    return Unexpected{std::move(added).error()};
+  }
+  return connection;
 }
 
 }  // namespace
@@ -164,7 +170,7 @@ Result<Unit> create_store(SqliteConnection& connection, const StoreIdentity& ide
     if (auto made = connection.execute(schema_sql); !made.has_value()) return made;
     auto epochs = connection.prepare(
         "WITH RECURSIVE n (shard) AS (SELECT 0 UNION ALL SELECT shard + 1 FROM n WHERE "
-        "shard + 1 < ?1) INSERT INTO epochs SELECT shard, 0 FROM n");
+        "shard + 1 < ?1) INSERT INTO epochs SELECT shard, 0, ~0 FROM n");
     if (!epochs.has_value()) return Unexpected{epochs.error()};
     if (auto done = epochs->bind(identity.shards).run(); !done.has_value()) return done;
     auto values = connection.prepare(
@@ -173,10 +179,11 @@ Result<Unit> create_store(SqliteConnection& connection, const StoreIdentity& ide
     if (!values.has_value()) return Unexpected{values.error()};
     const std::string version = std::to_string(schema_version);
     const std::string shards = std::to_string(identity.shards);
-    return values
-        ->bind(version, identity.ns.value(), identity.account.value(), to_text(identity.mode),
-               identity.key_scheme, shards)
-        .run();
+    auto stored = values
+                      ->bind(version, identity.ns.value(), identity.account.value(),
+                             to_text(identity.mode), identity.key_scheme, shards)
+                      .run();
+    return stored.has_value() ? write_values_digest(connection) : stored;
   };
   if (auto filled = fill(); !filled.has_value()) {
     (void)connection.execute("ROLLBACK");  // the first error counts

@@ -270,7 +270,9 @@ Result<std::optional<StoredSnapshot>> HistoryReader::snapshot(const PersistenceI
   auto read = for_each_row(
       connection_,
       "SELECT s.at, s.head, s.schema_version, s.payload FROM snapshots s JOIN entities n ON "
-      "n.id = s.entity WHERE n.persistence_id = ?1",
+      "n.id = s.entity WHERE n.persistence_id = ?1 AND "
+      // A damaged one counts as absent: the events tell the same.
+      "s.digest = row_digest(s.entity, s.at, s.head, s.schema_version, s.payload)",
       [&](const SqliteStatement& row) -> Result<Go> {
         auto head = read_digest(row, 1);
         if (!head.has_value()) return Unexpected{std::move(head).error()};

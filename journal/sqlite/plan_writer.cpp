@@ -8,20 +8,16 @@
 
 #include "journal/json_text.hpp"
 #include "journal/sqlite/connecting.hpp"
+#include "journal/sqlite/plan_fold.hpp"
 #include "journal/sqlite/query.hpp"
 
 namespace onceward::journal::sqlite {
 namespace {
 
 constexpr std::size_t chunk_rows = 500;
-constexpr std::size_t hash_digits = 32;
 // Chunks need not survive a crash; the finish syncs the log, and with it all of them.
 constexpr const char* unsynced = "PRAGMA synchronous = NORMAL";
 constexpr const char* synced = "PRAGMA synchronous = FULL";
-
-const std::string ordered_rows_sql = "SELECT " + std::string(plan_row_columns) +
-                                     " FROM plan_rows r WHERE r.plan = ?1 "
-                                     "ORDER BY r.customer, r.purpose";
 
 /// One transaction of a plan; rolled back unless the body and the commit succeed.
 template <class Body>
@@ -62,54 +58,6 @@ Result<Unit> remove_unfinished(SqliteConnection& connection, Shared& shared, std
   }
   return ok();
 }
-
-/// What is summed and hashed over the rows in their order.
-class PlanFold {
- public:
-  explicit PlanFold(const BillingPeriod& period) {
-    const std::array<std::string_view, 2> fields = {"onceward-plan/v1", period.text()};
-    hash_ = sha256(netstrings(fields));
-  }
-
-  Result<Unit> take(const PlanRow& row) {
-    const std::string amount = std::to_string(row.amount.minor);
-    const std::array<std::string_view, 8> fields = {row.customer.value(),
-                                                    row.purpose.value(),
-                                                    amount,
-                                                    row.amount.currency.text(),
-                                                    row.payment_method.value(),
-                                                    row.provider_customer.value(),
-                                                    row.anchor,
-                                                    row.skip_reason};
-    const std::string encoded = netstrings(fields);
-    const std::array<std::string_view, 2> parts = {
-        {{reinterpret_cast<const char*>(hash_.bytes.data()), hash_.bytes.size()}, encoded}};
-    hash_ = sha256(std::span<const std::string_view>(parts));
-    ++customers;
-    if (!row.skip_reason.empty()) {
-      ++skipped[row.skip_reason];
-      return ok();
-    }
-    ++to_bill;
-    std::int64_t& total = totals[row.amount.currency];
-    if (__builtin_add_overflow(total, row.amount.minor, &total)) {
-      return fail(ErrorCode::invalid_argument, "the plan's total in " +
-                                                   std::string(row.amount.currency.text()) +
-                                                   " leaves 63 bits: split the source");
-    }
-    return ok();
-  }
-
-  [[nodiscard]] std::string hash() const { return to_hex(hash_).substr(0, hash_digits); }
-
-  std::uint64_t customers = 0;
-  std::uint64_t to_bill = 0;
-  std::map<std::string, std::uint64_t> skipped;
-  std::map<Currency, std::int64_t> totals;
-
- private:
-  Digest hash_;
-};
 
 class SqlitePlanWriter final : public PlanWriter {
  public:
@@ -201,19 +149,9 @@ Result<PlanSummary> SqlitePlanWriter::finish() {
   if (auto written = write_chunk(); !written.has_value()) {
     return Unexpected{std::move(written).error()};
   }
-  PlanFold fold(period_);
-  auto read = for_each_row(
-      connection_, ordered_rows_sql,
-      [&](const SqliteStatement& statement) -> Result<Go> {
-        const auto row = read_plan_row(statement);
-        if (!row.has_value()) return Unexpected{row.error()};
-        if (auto taken = fold.take(*row); !taken.has_value()) {
-          return Unexpected{std::move(taken).error()};
-        }
-        return Go::on;
-      },
-      plan_);
-  if (!read.has_value()) return Unexpected{std::move(read).error()};
+  const auto folded = fold_plan(connection_, plan_, period_);
+  if (!folded.has_value()) return Unexpected{folded.error()};
+  const PlanFold& fold = *folded;
 
   const std::string hash = fold.hash();
   if (auto set = connection_.execute(synced); !set.has_value()) {
@@ -247,7 +185,9 @@ Result<Unit> SqlitePlanWriter::publish(const PlanFold& fold, const std::string& 
         run(connection_, "INSERT INTO plan_skips VALUES (?1, ?2, ?3)", plan_, reason, customers);
     if (!written.has_value()) return written;
   }
-  return run(connection_, "UPDATE plans SET hash = ?2, customers = ?3, to_bill = ?4 WHERE id = ?1",
+  return run(connection_,
+             "UPDATE plans SET hash = ?2, customers = ?3, to_bill = ?4, "
+             "digest = row_digest(?2, period, created_at, ?3, ?4) WHERE id = ?1",
              plan_, hash, fold.customers, fold.to_bill);
 }
 

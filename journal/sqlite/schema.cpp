@@ -5,8 +5,9 @@ namespace onceward::journal::sqlite {
 
 const char* const schema_sql = R"sql(
 PRAGMA application_id = 0x4F4E4345;
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 
+-- `digest`: no event tells what such a row should hold, so it carries row_digest() of its others.
 CREATE TABLE store_values (
   name  TEXT PRIMARY KEY,
   value TEXT NOT NULL
@@ -19,19 +20,23 @@ CREATE TABLE store_state (
   rolling          BLOB NOT NULL CHECK (length(rolling) = 32),
   obligations      INTEGER NOT NULL,
   open_obligations INTEGER NOT NULL,
-  marks            INTEGER NOT NULL
+  marks            INTEGER NOT NULL,
+  digest           INTEGER NOT NULL
 ) STRICT;
-INSERT INTO store_state VALUES (1, 0, 0, zeroblob(32), 0, 0, 0);
+INSERT INTO store_state
+SELECT 1, 0, 0, zeroblob(32), 0, 0, 0, row_digest(0, 0, zeroblob(32), 0, 0, 0);
 
 CREATE TABLE commits (
   commit_count  INTEGER PRIMARY KEY,
   last_position INTEGER NOT NULL,
-  rolling       BLOB NOT NULL
+  rolling       BLOB NOT NULL,
+  digest        INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE epochs (
-  shard INTEGER PRIMARY KEY,
-  epoch INTEGER NOT NULL
+  shard      INTEGER PRIMARY KEY,
+  epoch      INTEGER NOT NULL,
+  complement INTEGER NOT NULL CHECK (complement = ~epoch)
 ) STRICT;
 
 CREATE TABLE entities (
@@ -126,6 +131,7 @@ CREATE TABLE marks (
   key         TEXT NOT NULL,
   fingerprint TEXT NOT NULL,
   expires_at  INTEGER,
+  digest INTEGER NOT NULL,
   PRIMARY KEY (scope, key)
 ) STRICT, WITHOUT ROWID;
 
@@ -137,6 +143,7 @@ CREATE TABLE cap_reservations (
   state        TEXT NOT NULL CHECK (state = 'reserved' OR state = 'settled'),
   amount_minor INTEGER NOT NULL,
   currency     TEXT NOT NULL,
+  digest INTEGER NOT NULL,
   PRIMARY KEY (period, customer, purpose, attempt)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE cap_totals (
@@ -151,6 +158,7 @@ CREATE TABLE cap_limits (
   currency    TEXT NOT NULL,
   customer    TEXT NOT NULL,
   limit_minor INTEGER NOT NULL,
+  digest INTEGER NOT NULL,
   PRIMARY KEY (period, currency, customer)
 ) STRICT, WITHOUT ROWID;
 
@@ -159,13 +167,15 @@ CREATE TABLE snapshots (
   at             INTEGER NOT NULL,
   head           BLOB NOT NULL,
   schema_version INTEGER NOT NULL,
-  payload        TEXT NOT NULL
+  payload        TEXT NOT NULL,
+  digest         INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE quarantine (
   persistence_id TEXT PRIMARY KEY,
   reason         TEXT NOT NULL,
-  since          INTEGER NOT NULL
+  since          INTEGER NOT NULL,
+  digest         INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE plans (
@@ -175,7 +185,7 @@ CREATE TABLE plans (
   created_at INTEGER NOT NULL,
   customers  INTEGER NOT NULL,
   to_bill    INTEGER NOT NULL
-) STRICT;
+, digest INTEGER) STRICT;  -- so placed by the step that added it
 CREATE TABLE plan_rows (
   plan              INTEGER NOT NULL REFERENCES plans (id),
   customer          TEXT NOT NULL,

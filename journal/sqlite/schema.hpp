@@ -7,7 +7,7 @@
 namespace onceward::journal::sqlite {
 
 inline constexpr std::int64_t application_id = 0x4F4E4345;  // "ONCE"
-inline constexpr std::int64_t schema_version = 2;
+inline constexpr std::int64_t schema_version = 3;
 inline constexpr std::int64_t page_bytes = 4096;
 
 /// Statements that make an empty database a store, to be run in one transaction. Without the

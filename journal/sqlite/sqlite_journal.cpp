@@ -281,7 +281,8 @@ Result<Unit> SqliteJournalImpl::quarantine(const PersistenceId& id, std::string_
   if (barrier_pending()) return pending_barrier();
   return transact(false, [&]() -> Result<Unit> {
     const auto statement = side_->connection.cached(
-        "INSERT INTO quarantine VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING");
+        "INSERT INTO quarantine VALUES (?1, ?2, ?3, row_digest(?1, ?2, ?3)) ON CONFLICT DO "
+        "NOTHING");
     if (!statement.has_value()) return Unexpected{statement.error()};
     return (*statement)->bind(id.value(), reason, at.ms).run();
   });

@@ -188,7 +188,8 @@ Result<Unit> accept_restored(const StoreFiles& store) {
     return fail(ErrorCode::conflict, store.path + " is the newest state of itself: start it");
   }
   // The row that the anchor names must be there before the anchor.
-  auto put = connection->prepare("INSERT OR REPLACE INTO commits VALUES (?1, ?2, ?3)");
+  auto put = connection->prepare(
+      "INSERT OR REPLACE INTO commits VALUES (?1, ?2, ?3, row_digest(?1, ?2, ?3))");
   if (!put.has_value()) return Unexpected{put.error()};
   auto written =
       put->bind(state->commit_count, state->last_position, sqlite::bytes_of(state->rolling)).run();

@@ -13,7 +13,7 @@ Result<StoreState> read_store_state(platform::SqliteConnection& connection) {
   auto read = for_each_row(
       connection,
       "SELECT commit_count, last_position, rolling, obligations, open_obligations, marks "
-      "FROM store_state",
+      "FROM store_state WHERE id = 1",
       [&](const platform::SqliteStatement& row) -> Result<Go> {
         const auto rolling = read_digest(row, 2);
         if (!rolling.has_value()) return Unexpected{rolling.error()};

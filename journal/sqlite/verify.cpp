@@ -11,6 +11,8 @@
 #include "journal/sqlite/connecting.hpp"
 #include "journal/sqlite/query.hpp"
 #include "journal/sqlite/row_columns.hpp"
+#include "journal/sqlite/row_digest.hpp"
+#include "journal/sqlite/verify_plans.hpp"
 #include "journal/sqlite/verify_schema.hpp"
 
 namespace onceward::journal {
@@ -30,7 +32,12 @@ struct Question {
   const char* sql;
   const char* what;
 };
-constexpr std::array questions = {
+constexpr const char* wrong_digest = "it was changed: its digest is wrong";
+const std::string values_changed_sql =
+    "SELECT 'store_values' WHERE NOT EXISTS (SELECT 1 FROM store_values WHERE name = 'digest' AND "
+    "value = " +
+    std::string(values_digest_sql) + ")";
+const std::array questions = {
     Question{"SELECT 'snapshot of entity ' || s.entity FROM snapshots s LEFT JOIN events v ON "
              "v.entity = s.entity AND v.sequence_nr = s.at WHERE v.head IS NOT s.head",
              "it does not lie on the history's chain"},
@@ -52,6 +59,32 @@ constexpr std::array questions = {
     Question{"SELECT 'obligation of customer ' || customer || ', period ' || period FROM "
              "obligations WHERE epoch NOT BETWEEN 1 AND (SELECT max(epoch) FROM epochs)",
              "its epoch was never taken"},
+    Question{"SELECT 'mark ' || scope || ' ' || key FROM marks WHERE "
+             "digest <> row_digest(scope, key, fingerprint, expires_at)",
+             wrong_digest},
+    Question{"SELECT 'spend cap of customer ' || customer || ' for ' || period FROM "
+             "cap_reservations WHERE digest <> row_digest(period, customer, purpose, attempt, "
+             "state, amount_minor, currency)",
+             wrong_digest},
+    Question{"SELECT 'cap limit of ' || period || ' in ' || currency FROM cap_limits WHERE "
+             "digest <> row_digest(period, currency, customer, limit_minor)",
+             wrong_digest},
+    Question{"SELECT 'snapshot of entity ' || entity FROM snapshots WHERE "
+             "digest <> row_digest(entity, at, head, schema_version, payload)",
+             wrong_digest},
+    Question{"SELECT 'quarantine of ' || persistence_id FROM quarantine WHERE "
+             "digest <> row_digest(persistence_id, reason, since)",
+             wrong_digest},
+    Question{"SELECT 'store_state' FROM store_state WHERE digest <> row_digest(commit_count, "
+             "last_position, rolling, obligations, open_obligations, marks)",
+             wrong_digest},
+    Question{"SELECT 'commit ' || commit_count FROM commits WHERE "
+             "digest <> row_digest(commit_count, last_position, rolling)",
+             wrong_digest},
+    Question{"SELECT 'plan ' || id FROM plans WHERE hash IS NOT NULL AND "
+             "digest IS NOT row_digest(hash, period, created_at, customers, to_bill)",
+             wrong_digest},
+    Question{values_changed_sql.c_str(), wrong_digest},
     Question{"SELECT 'commit ' || commit_count FROM commits WHERE commit_count > "
              "(SELECT commit_count FROM store_state)",
              "it lies beyond the store's commit counter"},
@@ -264,6 +297,10 @@ void Verifier::check_rows() {
     add("schema", name + " is missing or is not as this program creates it");
   };
   expect_read(find_changed_schema(connection_, report), "schema");
+  const auto tell = [this](std::string where, std::string what) {
+    add(std::move(where), std::move(what));
+  };
+  expect_read(find_changed_plans(connection_, tell), "plans");
   for (const Question& question : questions) {
     expect_read(for_each_row(connection_, question.sql,
                              [&](const SqliteStatement& row) -> Result<Go> {

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "journal/sqlite/query.hpp"
+#include "journal/sqlite/row_digest.hpp"
 #include "journal/sqlite/schema.hpp"
 
 namespace onceward::journal::sqlite {
@@ -46,6 +47,7 @@ Result<Unit> find_changed_schema(SqliteConnection& connection,
                                  const std::function<void(std::string)>& report) {
   auto fresh = SqliteConnection::open({.path = ":memory:", .vfs = {}});
   if (!fresh.has_value()) return Unexpected{std::move(fresh).error()};
+  if (auto added = add_row_digest(*fresh); !added.has_value()) return added;
   if (auto made = fresh->execute(schema_sql); !made.has_value()) return made;
   const auto expected = objects_of(*fresh);
   if (!expected.has_value()) return Unexpected{expected.error()};

@@ -22,14 +22,17 @@ constexpr std::array texts = {
     Text{&WriterStatements::data_version, "PRAGMA data_version"},
     Text{&WriterStatements::write_state,
          "UPDATE store_state SET commit_count = ?1, last_position = ?2, rolling = ?3, "
-         "obligations = ?4, open_obligations = ?5, marks = ?6 WHERE id = 1"},
+         "obligations = ?4, open_obligations = ?5, marks = ?6, "
+         "digest = row_digest(?1, ?2, ?3, ?4, ?5, ?6) WHERE id = 1"},
     Text{&WriterStatements::write_commits_row,
-         "INSERT INTO commits VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING"},
+         "INSERT INTO commits VALUES (?1, ?2, ?3, row_digest(?1, ?2, ?3)) ON CONFLICT DO NOTHING"},
     Text{&WriterStatements::read_epochs, "SELECT shard, epoch FROM epochs ORDER BY shard"},
     Text{&WriterStatements::raise_all_epochs,
-         "UPDATE epochs SET epoch = (SELECT max(epoch) + 1 FROM epochs)"},
+         "UPDATE epochs SET (epoch, complement) = (SELECT max(epoch) + 1, ~(max(epoch) + 1) "
+         "FROM epochs)"},
     Text{&WriterStatements::raise_one_epoch,
-         "UPDATE epochs SET epoch = (SELECT max(epoch) + 1 FROM epochs) WHERE shard = ?1"},
+         "UPDATE epochs SET (epoch, complement) = (SELECT max(epoch) + 1, ~(max(epoch) + 1) "
+         "FROM epochs) WHERE shard = ?1"},
     Text{&WriterStatements::find_entity,
          "SELECT id, last, head FROM entities WHERE persistence_id = ?1"},
     Text{&WriterStatements::last_entity, "SELECT coalesce(max(id), 0) FROM entities"},
@@ -62,21 +65,25 @@ constexpr std::array texts = {
     Text{&WriterStatements::find_mark,
          "SELECT fingerprint, expires_at FROM marks WHERE scope = ?1 AND key = ?2"},
     Text{&WriterStatements::put_mark,
-         "INSERT INTO marks VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET "
-         "fingerprint = excluded.fingerprint, expires_at = excluded.expires_at"},
+         "INSERT INTO marks VALUES (?1, ?2, ?3, ?4, row_digest(?1, ?2, ?3, ?4)) "
+         "ON CONFLICT DO UPDATE SET fingerprint = excluded.fingerprint, "
+         "expires_at = excluded.expires_at, digest = excluded.digest"},
     Text{&WriterStatements::put_snapshot,
-         "INSERT INTO snapshots VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET "
-         "at = excluded.at, head = excluded.head, schema_version = excluded.schema_version, "
-         "payload = excluded.payload"},
+         "INSERT INTO snapshots VALUES (?1, ?2, ?3, ?4, ?5, row_digest(?1, ?2, ?3, ?4, ?5)) "
+         "ON CONFLICT DO UPDATE SET at = excluded.at, head = excluded.head, "
+         "schema_version = excluded.schema_version, payload = excluded.payload, "
+         "digest = excluded.digest"},
     Text{&WriterStatements::find_reservation,
          "SELECT state, amount_minor, currency FROM cap_reservations "
          "WHERE period = ?1 AND customer = ?2 AND purpose = ?3 AND attempt = ?4"},
     // Not one upsert: it would cost twice as much as either.
     Text{&WriterStatements::insert_reservation,
          "INSERT INTO cap_reservations (period, customer, purpose, attempt, state, amount_minor, "
-         "currency) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"},
+         "currency, digest) "
+         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, row_digest(?1, ?2, ?3, ?4, ?5, ?6, ?7))"},
     Text{&WriterStatements::update_reservation,
-         "UPDATE cap_reservations SET state = ?5, amount_minor = ?6, currency = ?7 "
+         "UPDATE cap_reservations SET state = ?5, amount_minor = ?6, currency = ?7, "
+         "digest = row_digest(?1, ?2, ?3, ?4, ?5, ?6, ?7) "
          "WHERE period = ?1 AND customer = ?2 AND purpose = ?3 AND attempt = ?4"},
     Text{&WriterStatements::erase_reservation,
          "DELETE FROM cap_reservations "
@@ -93,8 +100,8 @@ constexpr std::array texts = {
     Text{&WriterStatements::has_customer_limits,
          "SELECT 1 FROM cap_limits WHERE period = ?1 AND currency = ?2 AND customer > '' LIMIT 1"},
     Text{&WriterStatements::put_limit,
-         "INSERT INTO cap_limits VALUES (?1, ?2, ?3, ?4) "
-         "ON CONFLICT DO UPDATE SET limit_minor = excluded.limit_minor"},
+         "INSERT INTO cap_limits VALUES (?1, ?2, ?3, ?4, row_digest(?1, ?2, ?3, ?4)) "
+         "ON CONFLICT DO UPDATE SET limit_minor = excluded.limit_minor, digest = excluded.digest"},
     Text{&WriterStatements::customer_use,
          "SELECT coalesce(sum(amount_minor) FILTER (WHERE state = 'reserved'), 0), "
          "coalesce(sum(amount_minor) FILTER (WHERE state = 'settled'), 0) "

@@ -129,7 +129,7 @@ TEST_F(PlanStoreTest, IsFoundByEightDigitsOrMoreIfUnambiguous) {
   auto connection = platform::SqliteConnection::open({.path = backend().path(), .vfs = {}});
   const std::string twin = made.hash.substr(0, 10) + std::string(22, 'f');
   ASSERT_TRUE(
-      connection->execute("INSERT INTO plans VALUES (77, '" + twin + "', '2026-08', 0, 0, 0)"));
+      connection->execute("INSERT INTO plans VALUES (77, '" + twin + "', '2026-08', 0, 0, 0, 0)"));
   EXPECT_EQ(store->find(made.hash.substr(0, 10)).error().code, ErrorCode::invalid_argument);
   EXPECT_TRUE(store->find(made.hash).has_value());
   EXPECT_EQ(store->read("00000000", {}, 1).error().code, ErrorCode::not_found);

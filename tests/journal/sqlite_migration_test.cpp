@@ -56,19 +56,19 @@ class SqliteMigrationTest : public ::testing::Test {
  protected:
   ~SqliteMigrationTest() override { FaultVfs::heal(); }
 
-  /// A store as schema 1 was released: 20 customers billed and one capped.
-  std::string golden(const std::string& name = "billing.db") {
+  /// A store as a schema was released: of 21 customers in schema 1, one is capped.
+  std::string golden(const std::string& name = "billing.db", int schema = 1) {
     const std::string path = directory_.file(name);
+    const std::string stored = ONCEWARD_GOLDEN_DIR "/stores/schema_" + std::to_string(schema);
     auto connection = connect(path, SqliteOpen::create);
-    const auto made =
-        connection.execute(text_of(ONCEWARD_GOLDEN_DIR "/stores/schema_1.sql").c_str());
+    const auto made = connection.execute(text_of(stored + ".sql").c_str());
     EXPECT_TRUE(made.has_value()) << made.error().context;
-    std::ofstream(path + ".anchor") << text_of(ONCEWARD_GOLDEN_DIR "/stores/schema_1.anchor");
+    std::ofstream(path + ".anchor") << text_of(stored + ".anchor");
     return path;
   }
-  static SqliteJournalOptions options(const std::string& path) {
+  static SqliteJournalOptions options(const std::string& path, const char* ns = "acme-billing") {
     return {.path = path,
-            .identity = {Namespace("acme-billing"), AccountLabel("default"), Mode::test, "v1", 256},
+            .identity = {Namespace(ns), AccountLabel("default"), Mode::test, "v1", 256},
             .anchor_every = 1000,
             .vfs = {}};
   }
@@ -93,8 +93,8 @@ TEST_F(SqliteMigrationTest, PlansWithoutWriting) {
   const auto plan = plan_migration(path);
   ASSERT_TRUE(plan.has_value()) << plan.error().context;
   EXPECT_EQ(plan->version, 1);
-  ASSERT_EQ(plan->steps.size(), 1U);
-  EXPECT_EQ(plan->steps[0].to, plan->newest);
+  ASSERT_EQ(plan->steps.size(), 2U);
+  EXPECT_EQ(plan->steps[1].to, plan->newest);
   const auto tried = migrate_store(path, true);
   ASSERT_TRUE(tried.has_value()) << tried.error().context;
   EXPECT_EQ(tried->steps, plan->steps);
@@ -103,28 +103,45 @@ TEST_F(SqliteMigrationTest, PlansWithoutWriting) {
 }
 
 TEST_F(SqliteMigrationTest, KeepsEverythingAndEndsWhereANewStoreBegins) {
-  const std::string path = golden();
-  const std::string events = value_of(path, "SELECT count(*) FROM events");
-  const std::string rows = value_of(path, "SELECT group_concat(status) FROM obligations");
-  EXPECT_EQ(events, "108");
-  const auto done = migrate_store(path, false);
-  ASSERT_TRUE(done.has_value()) << done.error().context;
-  EXPECT_EQ(done->version, 1);
+  const std::vector<std::string> kept = {
+      "SELECT group_concat(hex(head)) FROM events",
+      "SELECT group_concat(status || customer || amount_minor) FROM obligations",
+      "SELECT group_concat(scope || key || fingerprint || expires_at) FROM marks",
+      "SELECT group_concat(customer || state || amount_minor || currency) FROM cap_reservations",
+      "SELECT group_concat(period || currency || customer || limit_minor) FROM cap_limits",
+      "SELECT group_concat(commit_count || hex(rolling)) FROM commits",
+      "SELECT group_concat(shard || epoch) FROM epochs",
+      "SELECT group_concat(hash || customers || to_bill) FROM plans",
+      "SELECT commit_count || hex(rolling) || obligations || marks FROM store_state"};
+  for (const int schema : {1, 2}) {
+    const char* const ns = schema == 1 ? "acme-billing" : "demo-billing";
+    const std::string path = golden("schema" + std::to_string(schema) + ".db", schema);
+    std::vector<std::string> before;
+    for (const std::string& sql : kept) before.push_back(value_of(path, sql));
+    EXPECT_NE(before[2], "") << "the golden store has marks";
+    const auto done = migrate_store(path, false);
+    ASSERT_TRUE(done.has_value()) << done.error().context;
+    EXPECT_EQ(done->version, schema);
 
-  EXPECT_EQ(value_of(path, "SELECT count(*) FROM events"), events);
-  EXPECT_EQ(value_of(path, "SELECT group_concat(status) FROM obligations"), rows);
-  const auto opened = SqliteJournal::open(options(path));
-  ASSERT_TRUE(opened.has_value()) << opened.error().context;
-  const auto findings = verify_store({path}, nullptr);
-  ASSERT_TRUE(findings.has_value());
-  EXPECT_TRUE(findings->empty()) << findings->front().where << ": " << findings->front().what;
+    for (std::size_t at = 0; at < kept.size(); ++at) {
+      EXPECT_EQ(value_of(path, kept[at]), before[at]) << kept[at];
+    }
+    const auto migrated = verify_store({path}, nullptr);
+    ASSERT_TRUE(migrated.has_value());
+    EXPECT_TRUE(migrated->empty()) << migrated->front().where << ": " << migrated->front().what;
+    const auto opened = SqliteJournal::open(options(path, ns));
+    ASSERT_TRUE(opened.has_value()) << opened.error().context;
+    const auto findings = verify_store({path}, nullptr);
+    ASSERT_TRUE(findings.has_value());
+    EXPECT_TRUE(findings->empty()) << findings->front().where << ": " << findings->front().what;
 
-  const std::string fresh = directory_.file("fresh.db");
-  ASSERT_TRUE(SqliteJournal::open(options(fresh)).has_value());
-  EXPECT_EQ(schema_of(path), schema_of(fresh));
-  EXPECT_EQ(value_of(path, "PRAGMA user_version"), value_of(fresh, "PRAGMA user_version"));
-  EXPECT_EQ(value_of(path, "SELECT value FROM store_values WHERE name = 'schema'"),
-            value_of(fresh, "SELECT value FROM store_values WHERE name = 'schema'"));
+    const std::string fresh = directory_.file("fresh" + std::to_string(schema) + ".db");
+    ASSERT_TRUE(SqliteJournal::open(options(fresh)).has_value());
+    EXPECT_EQ(schema_of(path), schema_of(fresh));
+    EXPECT_EQ(value_of(path, "PRAGMA user_version"), value_of(fresh, "PRAGMA user_version"));
+    EXPECT_EQ(value_of(path, "SELECT value FROM store_values WHERE name = 'schema'"),
+              value_of(fresh, "SELECT value FROM store_values WHERE name = 'schema'"));
+  }
 }
 
 TEST_F(SqliteMigrationTest, DoesNothingTwiceAndNothingToANewStore) {
@@ -147,9 +164,13 @@ TEST_F(SqliteMigrationTest, IsWholeOrAbsentWhateverWriteFails) {
     const std::string version = value_of(path, "PRAGMA user_version");
     const bool has_table =
         value_of(path, "SELECT count(*) FROM sqlite_schema WHERE name = 'refunds'") == "1";
-    EXPECT_EQ(has_table, version == "2");
+    const bool has_digests =
+        value_of(path, "SELECT count(*) FROM sqlite_schema WHERE sql LIKE '%digest%'") == "8";
+    EXPECT_EQ(has_table, version == "3");
+    EXPECT_EQ(has_digests, version == "3");
     EXPECT_EQ(value_of(path, "SELECT value FROM store_values WHERE name = 'schema'"), version);
-    EXPECT_TRUE(!done.has_value() || version == "2");
+    EXPECT_TRUE(version == "1" || version == "3");
+    EXPECT_TRUE(!done.has_value() || version == "3");
     if (!is_hit) break;
     ++failed;
     ASSERT_TRUE(migrate_store(path, false).has_value());

@@ -69,10 +69,10 @@ TEST_F(SqliteOpenTest, RefusesEachRecordedValueThatDiffersByName) {
 
 TEST_F(SqliteOpenTest, RefusesANewerSchemaAnotherProgramsDatabaseAndGarbage) {
   backend().close();
-  run_sql(path(), "PRAGMA user_version = 3");
+  run_sql(path(), "PRAGMA user_version = 4");
   const std::string before = bytes_of_file(path());
   expect_refused(backend().options(), ErrorCode::store_schema_newer,
-                 {path(), "3", "newer release"});
+                 {path(), "4", "newer release"});
   EXPECT_EQ(bytes_of_file(path()), before);
 
   SqliteJournalOptions other = backend().options();
@@ -134,7 +134,7 @@ TEST_F(SqliteOpenTest, CreatesAStoreWithTheDocumentedSettingsAndObjects) {
   ASSERT_TRUE(connection.has_value());
   EXPECT_EQ(connection->value("PRAGMA journal_mode").value(), "wal");
   EXPECT_EQ(connection->value("PRAGMA application_id").value(), std::to_string(0x4F4E4345));
-  EXPECT_EQ(connection->value("PRAGMA user_version").value(), "2");
+  EXPECT_EQ(connection->value("PRAGMA user_version").value(), "3");
   EXPECT_EQ(connection
                 ->value("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND "
                         "type = 'table' AND name NOT LIKE 'sqlite%' AND strict = 0")
@@ -219,7 +219,7 @@ TEST_F(SqliteOpenTest, FencesAWriterThatIgnoresTheLock) {
   store(unit(entity("a"), {"1"}));
   const CommitUnit late = unit(entity("a"), {"2"});
   // Another program raises the epoch of all shards behind this one's back.
-  run_sql(path(), "UPDATE epochs SET epoch = epoch + 1");
+  run_sql(path(), "UPDATE epochs SET epoch = epoch + 1, complement = ~(epoch + 1)");
   EXPECT_EQ(name_of(commit_one(late)), "fenced by epoch");
   EXPECT_EQ(journal().epoch_of(late.shard), late.epoch) << "the shard is no longer ours";
   const auto end = reader()->replay(entity("a"), {}, [](auto&&...) { return true; });
@@ -230,7 +230,7 @@ TEST_F(SqliteOpenTest, FencesAWriterThatIgnoresTheLock) {
 
 TEST_F(SqliteOpenTest, SeesWhatAForeignWriterChanged) {
   store(unit(entity("a"), {"1"}));
-  run_sql(path(), "INSERT INTO cap_limits VALUES ('2026-08', 'usd', '', 10)");
+  run_sql(path(), "INSERT INTO cap_limits VALUES ('2026-08', 'usd', '', 10, 0)");
   CommitUnit over = unit(entity("b"), {"1"});
   over.caps.push_back(cap(CapOp::Kind::reserve, key("b"), usd(11)));
   EXPECT_EQ(name_of(commit_one(over)), "cap");

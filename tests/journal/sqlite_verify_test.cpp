@@ -167,7 +167,32 @@ TEST_F(SqliteVerifyTest, FindsChangedBookkeeping) {
   expect_found("UPDATE snapshots SET at = 1 WHERE entity = 1", "snapshot of entity 1");
   expect_found("UPDATE entities SET shard = (shard + 1) % 4 WHERE id = 1", "a shard");
   expect_found("UPDATE epochs SET epoch = 0", "an epoch that was never taken");
-  expect_found("INSERT INTO commits VALUES (100, 50, zeroblob(32))", "commit 100");
+  expect_found("INSERT INTO commits VALUES (100, 50, zeroblob(32), 0)", "commit 100");
+}
+TEST_F(SqliteVerifyTest, FindsEditsOfWhatNoEventImplies) {
+  const std::string changed = "it was changed: its digest is wrong";
+  expect_found("UPDATE marks SET fingerprint = 'x' WHERE key = 'a'", "mark m a: " + changed);
+  expect_found("UPDATE cap_reservations SET customer = 'z' WHERE customer = 'a'",
+               "spend cap of customer z for 2026-08: " + changed);
+  expect_found("UPDATE snapshots SET payload = '{ }' WHERE entity = 2",
+               "snapshot of entity 2: " + changed);
+  expect_found("INSERT INTO cap_limits VALUES ('2026-08', 'usd', '', 1000, 0)",
+               "cap limit of 2026-08 in usd: " + changed);
+  expect_found("INSERT INTO quarantine VALUES ('customer/x', 'none', 1, 0)",
+               "quarantine of customer/x: " + changed);
+  expect_found("UPDATE store_values SET value = 'other' WHERE name = 'namespace'",
+               "store_values: " + changed);
+  expect_found("UPDATE store_state SET commit_count = 7", "store_state: " + changed);
+  expect_found("UPDATE commits SET commit_count = 4 WHERE commit_count = 3",
+               "commit 4: " + changed);
+}
+TEST_F(SqliteVerifyTest, ADamagedSnapshotIsNotRead) {
+  const auto snapshot = [&] {
+    return open_read_only({.path = backend().path()})->reader->snapshot(entity("a"));
+  };
+  ASSERT_TRUE(snapshot()->has_value());
+  expect_found("UPDATE snapshots SET payload = '{ }' WHERE entity = 1", "snapshot of entity 1");
+  EXPECT_FALSE(snapshot()->has_value()) << "the events are replayed instead";
 }
 TEST_F(SqliteVerifyTest, FindsAChangedSchema) {
   expect_found("SELECT 1", "schema: trigger events_are_not_changed is missing");

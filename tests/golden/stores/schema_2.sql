@@ -1,0 +1,708 @@
+-- A store as schema 2 was released, written by a node that billed 21 customers and was killed once.
+BEGIN TRANSACTION;
+PRAGMA application_id = 1330529093;
+PRAGMA user_version = 2;
+CREATE TABLE cap_limits (
+  period      TEXT NOT NULL,
+  currency    TEXT NOT NULL,
+  customer    TEXT NOT NULL,
+  limit_minor INTEGER NOT NULL,
+  PRIMARY KEY (period, currency, customer)
+) STRICT, WITHOUT ROWID;
+INSERT INTO "cap_limits" VALUES('2026-08','aud','',4950);
+INSERT INTO "cap_limits" VALUES('2026-08','chf','',3190);
+INSERT INTO "cap_limits" VALUES('2026-08','eur','',40480);
+INSERT INTO "cap_limits" VALUES('2026-08','gbp','',4290);
+INSERT INTO "cap_limits" VALUES('2026-08','jpy','',32560);
+INSERT INTO "cap_limits" VALUES('2026-08','krw','',10890);
+INSERT INTO "cap_limits" VALUES('2026-08','sek','',32890);
+INSERT INTO "cap_limits" VALUES('2026-08','usd','',18436);
+CREATE TABLE cap_reservations (
+  period       TEXT NOT NULL,
+  customer     TEXT NOT NULL,
+  purpose      TEXT NOT NULL,
+  attempt      INTEGER NOT NULL,
+  state        TEXT NOT NULL CHECK (state = 'reserved' OR state = 'settled'),
+  amount_minor INTEGER NOT NULL,
+  currency     TEXT NOT NULL,
+  PRIMARY KEY (period, customer, purpose, attempt)
+) STRICT, WITHOUT ROWID;
+INSERT INTO "cap_reservations" VALUES('2026-08','atlas+pro.790','subscription',1,'settled',4500,'eur');
+INSERT INTO "cap_reservations" VALUES('2026-08','blue-harbor-912','subscription',1,'settled',4500,'eur');
+INSERT INTO "cap_reservations" VALUES('2026-08','cust_10422','seats',1,'settled',4500,'eur');
+INSERT INTO "cap_reservations" VALUES('2026-08','cust_10673','subscription',1,'settled',9900,'krw');
+INSERT INTO "cap_reservations" VALUES('2026-08','cust_10873','subscription',1,'settled',4500,'eur');
+INSERT INTO "cap_reservations" VALUES('2026-08','cust_10973','subscription',1,'settled',2900,'chf');
+INSERT INTO "cap_reservations" VALUES('2026-08','delta:us','subscription',1,'settled',990,'usd');
+INSERT INTO "cap_reservations" VALUES('2026-08','harbor.sg-345','subscription',1,'settled',4500,'aud');
+INSERT INTO "cap_reservations" VALUES('2026-08','orbit-7','subscription',1,'settled',4500,'eur');
+INSERT INTO "cap_reservations" VALUES('2026-08','org:delta:eu:815','seats',1,'settled',990,'usd');
+INSERT INTO "cap_reservations" VALUES('2026-08','org:delta:eu:840','subscription',1,'settled',14800,'jpy');
+INSERT INTO "cap_reservations" VALUES('2026-08','org:pine.ridge:909','subscription',1,'settled',9900,'usd');
+INSERT INTO "cap_reservations" VALUES('2026-08','org:studio.kyoto:607','subscription',1,'settled',2900,'usd');
+INSERT INTO "cap_reservations" VALUES('2026-08','org:studio.kyoto:886','subscription',1,'settled',900,'eur');
+INSERT INTO "cap_reservations" VALUES('2026-08','pine.ridge','subscription',1,'settled',29900,'sek');
+INSERT INTO "cap_reservations" VALUES('2026-08','quartz-283','subscription',1,'settled',4500,'eur');
+INSERT INTO "cap_reservations" VALUES('2026-08','quartz-552','subscription',1,'settled',990,'usd');
+INSERT INTO "cap_reservations" VALUES('2026-08','sirocco.330','subscription',1,'settled',3900,'gbp');
+INSERT INTO "cap_reservations" VALUES('2026-08','studio.kyoto-720','subscription',1,'settled',990,'usd');
+INSERT INTO "cap_reservations" VALUES('2026-08','team_harbor.sg_794','subscription',1,'settled',14800,'jpy');
+INSERT INTO "cap_reservations" VALUES('2026-08','team_river.side_505','subscription',1,'settled',8900,'eur');
+CREATE TABLE cap_totals (
+  period         TEXT NOT NULL,
+  currency       TEXT NOT NULL,
+  reserved_minor INTEGER NOT NULL,
+  settled_minor  INTEGER NOT NULL,
+  PRIMARY KEY (period, currency)
+) STRICT, WITHOUT ROWID;
+INSERT INTO "cap_totals" VALUES('2026-08','aud',0,4500);
+INSERT INTO "cap_totals" VALUES('2026-08','chf',0,2900);
+INSERT INTO "cap_totals" VALUES('2026-08','eur',0,36800);
+INSERT INTO "cap_totals" VALUES('2026-08','gbp',0,3900);
+INSERT INTO "cap_totals" VALUES('2026-08','jpy',0,29600);
+INSERT INTO "cap_totals" VALUES('2026-08','krw',0,9900);
+INSERT INTO "cap_totals" VALUES('2026-08','sek',0,29900);
+INSERT INTO "cap_totals" VALUES('2026-08','usd',0,16760);
+CREATE TABLE commits (
+  commit_count  INTEGER PRIMARY KEY,
+  last_position INTEGER NOT NULL,
+  rolling       BLOB NOT NULL
+) STRICT;
+INSERT INTO "commits" VALUES(0,0,X'0000000000000000000000000000000000000000000000000000000000000000');
+INSERT INTO "commits" VALUES(6,66,X'27512CC89C37F40023A4632EF666178FDB765FC72D34F7A621DAA34F7A441D58');
+INSERT INTO "commits" VALUES(26,125,X'033E1975BC4E1D651D95117E127417D56A143D36F9D3C95E20483BAD4EDBC1F0');
+CREATE TABLE entities (
+  id             INTEGER PRIMARY KEY,
+  persistence_id TEXT NOT NULL UNIQUE,
+  shard          INTEGER NOT NULL,
+  last           INTEGER NOT NULL,
+  head           BLOB NOT NULL
+) STRICT;
+INSERT INTO "entities" VALUES(1,'scheduler/monthly',69,4,X'ACAF972A82CF1C922F70C410815EB3180A477B0D0B8534F8ECAC0CFA8198419A');
+INSERT INTO "entities" VALUES(2,'customer/atlas+pro.790',97,6,X'20037CFEF2BF843BB6C54A696A0C67A79D3DCA46A8AC7DC4B5D2B04C3FE8EF82');
+INSERT INTO "entities" VALUES(3,'customer/cust_10873',195,6,X'38A39960A0330E96C0E981C5D20577A96B27A8089A61FFBE598CD6F81263E454');
+INSERT INTO "entities" VALUES(4,'customer/blue-harbor-912',48,6,X'DE1C0F2AB7065A60D9C50AA2D5261CF3A9D28354006C9F8DC19F9179D5026BF8');
+INSERT INTO "entities" VALUES(5,'customer/cust_10673',51,6,X'F403A652AED53A5C82D1648B4ABA8F7B2B2C7865FD16D2DA655FB08DB4E9B620');
+INSERT INTO "entities" VALUES(6,'customer/cust_10422',231,6,X'AC2C18A763E1F513A357954F8802920533DD95294E0683A2F2A4BABF887C3309');
+INSERT INTO "entities" VALUES(7,'customer/cust_10973',247,6,X'2BC24941AE5482FC82B62568C1A130164A14FF2F168FDD2155933D415155E02B');
+INSERT INTO "entities" VALUES(8,'customer/org:delta:eu:840',120,6,X'2A3E03C3D04E65600FAC7430FAE0592D3F5865B89A5750D09E0CF8EA1FB380F9');
+INSERT INTO "entities" VALUES(9,'customer/delta:us',134,6,X'6C8E4308C63298670C1E53510594353C6307389BDC31C481AF3A52DD7E980851');
+INSERT INTO "entities" VALUES(10,'customer/harbor.sg-345',58,6,X'88FF0637F5BF9718063385BFAEAA38215EC381B678C8297B990B76721BC7D778');
+INSERT INTO "entities" VALUES(11,'customer/org:studio.kyoto:886',65,6,X'9D3FD81837575DA27392739DD7EC648F52BF24964E634C854A7C2E689D334DF5');
+INSERT INTO "entities" VALUES(12,'customer/quartz-283',95,6,X'2F4E14424333AA625F3D9BD6D2F3506F6A784692FF1A2D34C948F87E737C6862');
+INSERT INTO "entities" VALUES(13,'customer/orbit-7',31,6,X'3AF356178BC9FC70F6BCB04C1827500BA171B39DEB9F0A5E2A7D6D516F9BBDAA');
+INSERT INTO "entities" VALUES(14,'customer/org:delta:eu:815',13,6,X'65F1E11B90C1DFD570B46631868577548AEF82F3E70B8CCB4D2C3A2710FD8DCC');
+INSERT INTO "entities" VALUES(15,'customer/pine.ridge',156,6,X'6D80CF7C31517AD5195131D80655C6EBCF96DE2B844A7AE3834168BF8B3D9448');
+INSERT INTO "entities" VALUES(16,'customer/org:pine.ridge:909',20,6,X'AE449C3DB98DF2843E350BC2AF9FF0C2BFD0E00F0C96926A13311B97C69C2AAB');
+INSERT INTO "entities" VALUES(17,'customer/org:studio.kyoto:607',75,6,X'11F23867DF749818128675AA2F5CF5CD1C9EB1EE99D7BEA2C9CF26FC31CDB7BD');
+INSERT INTO "entities" VALUES(18,'customer/quartz-552',223,5,X'BFC3A5DF7DF8CB3646EAE6D6BFD60E57A213D296863BBA8663EB68B9AFF2F77A');
+INSERT INTO "entities" VALUES(19,'customer/studio.kyoto-720',20,5,X'CCA64401531DD459BB5356DA30B0FC3D41532A30C00F626F06C4FE0B5D6F4106');
+INSERT INTO "entities" VALUES(20,'customer/sirocco.330',26,5,X'62D44CCC61003491FF85CC437C526ABF6D4E8C8B8D0DA3F5986938C781A0A445');
+INSERT INTO "entities" VALUES(21,'customer/team_harbor.sg_794',108,5,X'54AB829028A0948978663DAB1A9A8F31C772D3CB95923799ADCEEE35847C4DAE');
+INSERT INTO "entities" VALUES(22,'customer/team_river.side_505',10,5,X'20FB3C3147CC9042419A3F5EC254A5DA242FA8DF1DFD8F4F76E74F305F32C04B');
+CREATE TABLE epochs (
+  shard INTEGER PRIMARY KEY,
+  epoch INTEGER NOT NULL
+) STRICT;
+INSERT INTO "epochs" VALUES(0,2);
+INSERT INTO "epochs" VALUES(1,2);
+INSERT INTO "epochs" VALUES(2,2);
+INSERT INTO "epochs" VALUES(3,2);
+INSERT INTO "epochs" VALUES(4,2);
+INSERT INTO "epochs" VALUES(5,2);
+INSERT INTO "epochs" VALUES(6,2);
+INSERT INTO "epochs" VALUES(7,2);
+INSERT INTO "epochs" VALUES(8,2);
+INSERT INTO "epochs" VALUES(9,2);
+INSERT INTO "epochs" VALUES(10,2);
+INSERT INTO "epochs" VALUES(11,2);
+INSERT INTO "epochs" VALUES(12,2);
+INSERT INTO "epochs" VALUES(13,2);
+INSERT INTO "epochs" VALUES(14,2);
+INSERT INTO "epochs" VALUES(15,2);
+INSERT INTO "epochs" VALUES(16,2);
+INSERT INTO "epochs" VALUES(17,2);
+INSERT INTO "epochs" VALUES(18,2);
+INSERT INTO "epochs" VALUES(19,2);
+INSERT INTO "epochs" VALUES(20,2);
+INSERT INTO "epochs" VALUES(21,2);
+INSERT INTO "epochs" VALUES(22,2);
+INSERT INTO "epochs" VALUES(23,2);
+INSERT INTO "epochs" VALUES(24,2);
+INSERT INTO "epochs" VALUES(25,2);
+INSERT INTO "epochs" VALUES(26,2);
+INSERT INTO "epochs" VALUES(27,2);
+INSERT INTO "epochs" VALUES(28,2);
+INSERT INTO "epochs" VALUES(29,2);
+INSERT INTO "epochs" VALUES(30,2);
+INSERT INTO "epochs" VALUES(31,2);
+INSERT INTO "epochs" VALUES(32,2);
+INSERT INTO "epochs" VALUES(33,2);
+INSERT INTO "epochs" VALUES(34,2);
+INSERT INTO "epochs" VALUES(35,2);
+INSERT INTO "epochs" VALUES(36,2);
+INSERT INTO "epochs" VALUES(37,2);
+INSERT INTO "epochs" VALUES(38,2);
+INSERT INTO "epochs" VALUES(39,2);
+INSERT INTO "epochs" VALUES(40,2);
+INSERT INTO "epochs" VALUES(41,2);
+INSERT INTO "epochs" VALUES(42,2);
+INSERT INTO "epochs" VALUES(43,2);
+INSERT INTO "epochs" VALUES(44,2);
+INSERT INTO "epochs" VALUES(45,2);
+INSERT INTO "epochs" VALUES(46,2);
+INSERT INTO "epochs" VALUES(47,2);
+INSERT INTO "epochs" VALUES(48,2);
+INSERT INTO "epochs" VALUES(49,2);
+INSERT INTO "epochs" VALUES(50,2);
+INSERT INTO "epochs" VALUES(51,2);
+INSERT INTO "epochs" VALUES(52,2);
+INSERT INTO "epochs" VALUES(53,2);
+INSERT INTO "epochs" VALUES(54,2);
+INSERT INTO "epochs" VALUES(55,2);
+INSERT INTO "epochs" VALUES(56,2);
+INSERT INTO "epochs" VALUES(57,2);
+INSERT INTO "epochs" VALUES(58,2);
+INSERT INTO "epochs" VALUES(59,2);
+INSERT INTO "epochs" VALUES(60,2);
+INSERT INTO "epochs" VALUES(61,2);
+INSERT INTO "epochs" VALUES(62,2);
+INSERT INTO "epochs" VALUES(63,2);
+INSERT INTO "epochs" VALUES(64,2);
+INSERT INTO "epochs" VALUES(65,2);
+INSERT INTO "epochs" VALUES(66,2);
+INSERT INTO "epochs" VALUES(67,2);
+INSERT INTO "epochs" VALUES(68,2);
+INSERT INTO "epochs" VALUES(69,2);
+INSERT INTO "epochs" VALUES(70,2);
+INSERT INTO "epochs" VALUES(71,2);
+INSERT INTO "epochs" VALUES(72,2);
+INSERT INTO "epochs" VALUES(73,2);
+INSERT INTO "epochs" VALUES(74,2);
+INSERT INTO "epochs" VALUES(75,2);
+INSERT INTO "epochs" VALUES(76,2);
+INSERT INTO "epochs" VALUES(77,2);
+INSERT INTO "epochs" VALUES(78,2);
+INSERT INTO "epochs" VALUES(79,2);
+INSERT INTO "epochs" VALUES(80,2);
+INSERT INTO "epochs" VALUES(81,2);
+INSERT INTO "epochs" VALUES(82,2);
+INSERT INTO "epochs" VALUES(83,2);
+INSERT INTO "epochs" VALUES(84,2);
+INSERT INTO "epochs" VALUES(85,2);
+INSERT INTO "epochs" VALUES(86,2);
+INSERT INTO "epochs" VALUES(87,2);
+INSERT INTO "epochs" VALUES(88,2);
+INSERT INTO "epochs" VALUES(89,2);
+INSERT INTO "epochs" VALUES(90,2);
+INSERT INTO "epochs" VALUES(91,2);
+INSERT INTO "epochs" VALUES(92,2);
+INSERT INTO "epochs" VALUES(93,2);
+INSERT INTO "epochs" VALUES(94,2);
+INSERT INTO "epochs" VALUES(95,2);
+INSERT INTO "epochs" VALUES(96,2);
+INSERT INTO "epochs" VALUES(97,2);
+INSERT INTO "epochs" VALUES(98,2);
+INSERT INTO "epochs" VALUES(99,2);
+INSERT INTO "epochs" VALUES(100,2);
+INSERT INTO "epochs" VALUES(101,2);
+INSERT INTO "epochs" VALUES(102,2);
+INSERT INTO "epochs" VALUES(103,2);
+INSERT INTO "epochs" VALUES(104,2);
+INSERT INTO "epochs" VALUES(105,2);
+INSERT INTO "epochs" VALUES(106,2);
+INSERT INTO "epochs" VALUES(107,2);
+INSERT INTO "epochs" VALUES(108,2);
+INSERT INTO "epochs" VALUES(109,2);
+INSERT INTO "epochs" VALUES(110,2);
+INSERT INTO "epochs" VALUES(111,2);
+INSERT INTO "epochs" VALUES(112,2);
+INSERT INTO "epochs" VALUES(113,2);
+INSERT INTO "epochs" VALUES(114,2);
+INSERT INTO "epochs" VALUES(115,2);
+INSERT INTO "epochs" VALUES(116,2);
+INSERT INTO "epochs" VALUES(117,2);
+INSERT INTO "epochs" VALUES(118,2);
+INSERT INTO "epochs" VALUES(119,2);
+INSERT INTO "epochs" VALUES(120,2);
+INSERT INTO "epochs" VALUES(121,2);
+INSERT INTO "epochs" VALUES(122,2);
+INSERT INTO "epochs" VALUES(123,2);
+INSERT INTO "epochs" VALUES(124,2);
+INSERT INTO "epochs" VALUES(125,2);
+INSERT INTO "epochs" VALUES(126,2);
+INSERT INTO "epochs" VALUES(127,2);
+INSERT INTO "epochs" VALUES(128,2);
+INSERT INTO "epochs" VALUES(129,2);
+INSERT INTO "epochs" VALUES(130,2);
+INSERT INTO "epochs" VALUES(131,2);
+INSERT INTO "epochs" VALUES(132,2);
+INSERT INTO "epochs" VALUES(133,2);
+INSERT INTO "epochs" VALUES(134,2);
+INSERT INTO "epochs" VALUES(135,2);
+INSERT INTO "epochs" VALUES(136,2);
+INSERT INTO "epochs" VALUES(137,2);
+INSERT INTO "epochs" VALUES(138,2);
+INSERT INTO "epochs" VALUES(139,2);
+INSERT INTO "epochs" VALUES(140,2);
+INSERT INTO "epochs" VALUES(141,2);
+INSERT INTO "epochs" VALUES(142,2);
+INSERT INTO "epochs" VALUES(143,2);
+INSERT INTO "epochs" VALUES(144,2);
+INSERT INTO "epochs" VALUES(145,2);
+INSERT INTO "epochs" VALUES(146,2);
+INSERT INTO "epochs" VALUES(147,2);
+INSERT INTO "epochs" VALUES(148,2);
+INSERT INTO "epochs" VALUES(149,2);
+INSERT INTO "epochs" VALUES(150,2);
+INSERT INTO "epochs" VALUES(151,2);
+INSERT INTO "epochs" VALUES(152,2);
+INSERT INTO "epochs" VALUES(153,2);
+INSERT INTO "epochs" VALUES(154,2);
+INSERT INTO "epochs" VALUES(155,2);
+INSERT INTO "epochs" VALUES(156,2);
+INSERT INTO "epochs" VALUES(157,2);
+INSERT INTO "epochs" VALUES(158,2);
+INSERT INTO "epochs" VALUES(159,2);
+INSERT INTO "epochs" VALUES(160,2);
+INSERT INTO "epochs" VALUES(161,2);
+INSERT INTO "epochs" VALUES(162,2);
+INSERT INTO "epochs" VALUES(163,2);
+INSERT INTO "epochs" VALUES(164,2);
+INSERT INTO "epochs" VALUES(165,2);
+INSERT INTO "epochs" VALUES(166,2);
+INSERT INTO "epochs" VALUES(167,2);
+INSERT INTO "epochs" VALUES(168,2);
+INSERT INTO "epochs" VALUES(169,2);
+INSERT INTO "epochs" VALUES(170,2);
+INSERT INTO "epochs" VALUES(171,2);
+INSERT INTO "epochs" VALUES(172,2);
+INSERT INTO "epochs" VALUES(173,2);
+INSERT INTO "epochs" VALUES(174,2);
+INSERT INTO "epochs" VALUES(175,2);
+INSERT INTO "epochs" VALUES(176,2);
+INSERT INTO "epochs" VALUES(177,2);
+INSERT INTO "epochs" VALUES(178,2);
+INSERT INTO "epochs" VALUES(179,2);
+INSERT INTO "epochs" VALUES(180,2);
+INSERT INTO "epochs" VALUES(181,2);
+INSERT INTO "epochs" VALUES(182,2);
+INSERT INTO "epochs" VALUES(183,2);
+INSERT INTO "epochs" VALUES(184,2);
+INSERT INTO "epochs" VALUES(185,2);
+INSERT INTO "epochs" VALUES(186,2);
+INSERT INTO "epochs" VALUES(187,2);
+INSERT INTO "epochs" VALUES(188,2);
+INSERT INTO "epochs" VALUES(189,2);
+INSERT INTO "epochs" VALUES(190,2);
+INSERT INTO "epochs" VALUES(191,2);
+INSERT INTO "epochs" VALUES(192,2);
+INSERT INTO "epochs" VALUES(193,2);
+INSERT INTO "epochs" VALUES(194,2);
+INSERT INTO "epochs" VALUES(195,2);
+INSERT INTO "epochs" VALUES(196,2);
+INSERT INTO "epochs" VALUES(197,2);
+INSERT INTO "epochs" VALUES(198,2);
+INSERT INTO "epochs" VALUES(199,2);
+INSERT INTO "epochs" VALUES(200,2);
+INSERT INTO "epochs" VALUES(201,2);
+INSERT INTO "epochs" VALUES(202,2);
+INSERT INTO "epochs" VALUES(203,2);
+INSERT INTO "epochs" VALUES(204,2);
+INSERT INTO "epochs" VALUES(205,2);
+INSERT INTO "epochs" VALUES(206,2);
+INSERT INTO "epochs" VALUES(207,2);
+INSERT INTO "epochs" VALUES(208,2);
+INSERT INTO "epochs" VALUES(209,2);
+INSERT INTO "epochs" VALUES(210,2);
+INSERT INTO "epochs" VALUES(211,2);
+INSERT INTO "epochs" VALUES(212,2);
+INSERT INTO "epochs" VALUES(213,2);
+INSERT INTO "epochs" VALUES(214,2);
+INSERT INTO "epochs" VALUES(215,2);
+INSERT INTO "epochs" VALUES(216,2);
+INSERT INTO "epochs" VALUES(217,2);
+INSERT INTO "epochs" VALUES(218,2);
+INSERT INTO "epochs" VALUES(219,2);
+INSERT INTO "epochs" VALUES(220,2);
+INSERT INTO "epochs" VALUES(221,2);
+INSERT INTO "epochs" VALUES(222,2);
+INSERT INTO "epochs" VALUES(223,2);
+INSERT INTO "epochs" VALUES(224,2);
+INSERT INTO "epochs" VALUES(225,2);
+INSERT INTO "epochs" VALUES(226,2);
+INSERT INTO "epochs" VALUES(227,2);
+INSERT INTO "epochs" VALUES(228,2);
+INSERT INTO "epochs" VALUES(229,2);
+INSERT INTO "epochs" VALUES(230,2);
+INSERT INTO "epochs" VALUES(231,2);
+INSERT INTO "epochs" VALUES(232,2);
+INSERT INTO "epochs" VALUES(233,2);
+INSERT INTO "epochs" VALUES(234,2);
+INSERT INTO "epochs" VALUES(235,2);
+INSERT INTO "epochs" VALUES(236,2);
+INSERT INTO "epochs" VALUES(237,2);
+INSERT INTO "epochs" VALUES(238,2);
+INSERT INTO "epochs" VALUES(239,2);
+INSERT INTO "epochs" VALUES(240,2);
+INSERT INTO "epochs" VALUES(241,2);
+INSERT INTO "epochs" VALUES(242,2);
+INSERT INTO "epochs" VALUES(243,2);
+INSERT INTO "epochs" VALUES(244,2);
+INSERT INTO "epochs" VALUES(245,2);
+INSERT INTO "epochs" VALUES(246,2);
+INSERT INTO "epochs" VALUES(247,2);
+INSERT INTO "epochs" VALUES(248,2);
+INSERT INTO "epochs" VALUES(249,2);
+INSERT INTO "epochs" VALUES(250,2);
+INSERT INTO "epochs" VALUES(251,2);
+INSERT INTO "epochs" VALUES(252,2);
+INSERT INTO "epochs" VALUES(253,2);
+INSERT INTO "epochs" VALUES(254,2);
+INSERT INTO "epochs" VALUES(255,2);
+CREATE TABLE events (
+  position    INTEGER PRIMARY KEY,
+  entity      INTEGER NOT NULL REFERENCES entities (id),
+  sequence_nr INTEGER NOT NULL,
+  manifest    TEXT NOT NULL,
+  version     INTEGER NOT NULL,
+  payload     TEXT NOT NULL,
+  epoch       INTEGER NOT NULL,
+  writer      TEXT NOT NULL,
+  at          INTEGER NOT NULL,
+  head        BLOB NOT NULL,
+  UNIQUE (entity, sequence_nr)
+) STRICT;
+INSERT INTO "events" VALUES(1,1,1,'RunPlanned',1,'{"run":1,"at":1796091995465,"period":"2026-08","plan":"211519b88cab55ee3d0df1555a1b817a","customers":21,"to_bill":21,"skipped":{},"totals":[{"amount_minor":4500,"currency":"aud"},{"amount_minor":2900,"currency":"chf"},{"amount_minor":36800,"currency":"eur"},{"amount_minor":3900,"currency":"gbp"},{"amount_minor":29600,"currency":"jpy"},{"amount_minor":9900,"currency":"krw"},{"amount_minor":29900,"currency":"sek"},{"amount_minor":16760,"currency":"usd"}]}',1,'demo-1/1796091995401/1',1796091995465,X'05BD0A7A74F1C10FF58C73DA0A66D458F99AE55207916EC54DD08024CFC2DD0C');
+INSERT INTO "events" VALUES(2,1,2,'RunStarted',1,'{"run":1,"at":1796091995465,"who":"anonymous","limits":[{"amount_minor":4950,"currency":"aud"},{"amount_minor":3190,"currency":"chf"},{"amount_minor":40480,"currency":"eur"},{"amount_minor":4290,"currency":"gbp"},{"amount_minor":32560,"currency":"jpy"},{"amount_minor":10890,"currency":"krw"},{"amount_minor":32890,"currency":"sek"},{"amount_minor":18436,"currency":"usd"}]}',1,'demo-1/1796091995401/1',1796091995465,X'B80E95B198FC26F5F9FC205DA661AFE9B1E495C1F7482FE5B6DE44AF162CF384');
+INSERT INTO "events" VALUES(3,2,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995469,"amount":{"amount_minor":4500,"currency":"eur"},"payment_method":"pm_card_visa","provider_customer":"cus_86f46f1e6d2515","request_id":"479d82f191fcce8a1d3300dd94092619","metadata":{},"next_action_at":1796091995469}',1,'demo-1/1796091995401/2',1796091995469,X'C82294B3989D3285BBCF738BAD5E9EA38FFC19178DAD7A6FD5C6F1FEB6904DC3');
+INSERT INTO "events" VALUES(4,2,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995469,"step":"create","attempt":1,"generation":0,"key":"a7e656831218d6f830c76bc018d6d6e6","intent":"","payment_method":"pm_card_visa","sent":{"wall":1796091995469,"boottime_ms":31646926,"boot":"3203796880578311881","provider":1796091995071},"not_after_boottime_ms":31726926,"next_action_at":1796092595469}',1,'demo-1/1796091995401/2',1796091995469,X'C1A730134E50D4A07F103ABF752C6AD7D839DBBCEB0149EA49A7FAE584C219FF');
+INSERT INTO "events" VALUES(5,3,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995469,"amount":{"amount_minor":4500,"currency":"eur"},"payment_method":"pm_card_mastercard","provider_customer":"cus_738aa1f8b79dfc","request_id":"163f69ba2bff1c85fab34d5d52a79aac","metadata":{},"next_action_at":1796091995469}',1,'demo-1/1796091995401/3',1796091995469,X'C616018DE1701DF87A353A0919FB8E28904A0713E6E5EBECC6DC02E6C3F2BA16');
+INSERT INTO "events" VALUES(6,3,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995469,"step":"create","attempt":1,"generation":0,"key":"2c0d44034affdf185418d4869ab686c2","intent":"","payment_method":"pm_card_mastercard","sent":{"wall":1796091995469,"boottime_ms":31646926,"boot":"3203796880578311881","provider":1796091995071},"not_after_boottime_ms":31726926,"next_action_at":1796092595469}',1,'demo-1/1796091995401/3',1796091995469,X'8E6E8AF23133C8B597A85F93E45AFA5E8E742EEB860C8D7461B89194D95784D7');
+INSERT INTO "events" VALUES(7,4,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995469,"amount":{"amount_minor":4500,"currency":"eur"},"payment_method":"pm_card_mastercard","provider_customer":"cus_1d1d9a34cb5cde","request_id":"e8fb8c65ba57b7f25a86ff2ecf578a2a","metadata":{},"next_action_at":1796091995469}',1,'demo-1/1796091995401/4',1796091995469,X'0D933E64DBB6C3CA3ED75A965AF4169CF106145767C39E6B2AFCE26A9A7F955D');
+INSERT INTO "events" VALUES(8,4,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995469,"step":"create","attempt":1,"generation":0,"key":"042b1c5deba64b731d871b6489fc5706","intent":"","payment_method":"pm_card_mastercard","sent":{"wall":1796091995469,"boottime_ms":31646926,"boot":"3203796880578311881","provider":1796091995071},"not_after_boottime_ms":31726926,"next_action_at":1796092595469}',1,'demo-1/1796091995401/4',1796091995469,X'39DAD6A9A939740602F0160D16964F88E52EE00CBCB2872692C21C4C4BF71B53');
+INSERT INTO "events" VALUES(9,5,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995469,"amount":{"amount_minor":9900,"currency":"krw"},"payment_method":"pm_card_visa","provider_customer":"cus_cde5b441cba26a","request_id":"ff1d500075287e025cc6b70f586f9db7","metadata":{},"next_action_at":1796091995469}',1,'demo-1/1796091995401/5',1796091995469,X'588ECB0240CD5E0EBB456CBFF513101CE733844197A114D988D07B5C3E01654E');
+INSERT INTO "events" VALUES(10,5,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995469,"step":"create","attempt":1,"generation":0,"key":"143d1195f4baa95245e83d3714a1f278","intent":"","payment_method":"pm_card_visa","sent":{"wall":1796091995469,"boottime_ms":31646926,"boot":"3203796880578311881","provider":1796091995071},"not_after_boottime_ms":31726926,"next_action_at":1796092595469}',1,'demo-1/1796091995401/5',1796091995469,X'20393BCDA3399634C4A0B8DCC93435702AE7E7AF2F9D72D053C7B34058296665');
+INSERT INTO "events" VALUES(11,6,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"seats","at":1796091995469,"amount":{"amount_minor":4500,"currency":"eur"},"payment_method":"pm_card_mastercard","provider_customer":"cust_10422","request_id":"75c6ef5f7dddced10e123b3296e99569","metadata":{},"next_action_at":1796091995469}',1,'demo-1/1796091995401/6',1796091995469,X'64709C6AD3166B5FFBBF172CBDFC7E2639E2A365E93E1EE9F9F550E83710D919');
+INSERT INTO "events" VALUES(12,6,2,'RequestStarted',1,'{"period":"2026-08","purpose":"seats","at":1796091995469,"step":"create","attempt":1,"generation":0,"key":"9422e98be49ecebdc9cb17d73c1261d2","intent":"","payment_method":"pm_card_mastercard","sent":{"wall":1796091995469,"boottime_ms":31646926,"boot":"3203796880578311881","provider":1796091995071},"not_after_boottime_ms":31726926,"next_action_at":1796092595469}',1,'demo-1/1796091995401/6',1796091995469,X'B9865C251D41E3DEE67CDB00392F06DC61BD9F3FA28B52DDB9D72B119D433BC0');
+INSERT INTO "events" VALUES(13,7,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995469,"amount":{"amount_minor":2900,"currency":"chf"},"payment_method":"pm_card_visa","provider_customer":"cus_08528ab46791e5","request_id":"99ad5b695417b0fcd622e69ee90dcb5d","metadata":{},"next_action_at":1796091995469}',1,'demo-1/1796091995401/7',1796091995469,X'9AFC5E9EB214980505939248B1FF9DB8121712089643FA78465AA919C38A4CED');
+INSERT INTO "events" VALUES(14,7,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995469,"step":"create","attempt":1,"generation":0,"key":"bc8ee002a5851222a693261811df96ae","intent":"","payment_method":"pm_card_visa","sent":{"wall":1796091995469,"boottime_ms":31646926,"boot":"3203796880578311881","provider":1796091995071},"not_after_boottime_ms":31726926,"next_action_at":1796092595469}',1,'demo-1/1796091995401/7',1796091995469,X'BA2955736C09B4135448FD21DA3D470D6C7BD473FC4280DF332FF2B1F039B47A');
+INSERT INTO "events" VALUES(15,8,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995469,"amount":{"amount_minor":14800,"currency":"jpy"},"payment_method":"pm_card_visa","provider_customer":"org:delta:eu:840","request_id":"131ab1d10521a04e2164ec4126fd426a","metadata":{},"next_action_at":1796091995469}',1,'demo-1/1796091995401/8',1796091995469,X'C0CF51DFA05635C253A4FEC65B90BE33D22768F70E003F7993F95806B4D35952');
+INSERT INTO "events" VALUES(16,8,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995469,"step":"create","attempt":1,"generation":0,"key":"e2ce80cda921c59b433e2618aa29daa1","intent":"","payment_method":"pm_card_visa","sent":{"wall":1796091995469,"boottime_ms":31646926,"boot":"3203796880578311881","provider":1796091995071},"not_after_boottime_ms":31726926,"next_action_at":1796092595469}',1,'demo-1/1796091995401/8',1796091995469,X'70F1E20AB3479325275A794E78DD1B933DBFEDDE5268CA4D69FB7B25165E511E');
+INSERT INTO "events" VALUES(17,9,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995469,"amount":{"amount_minor":990,"currency":"usd"},"payment_method":"pm_card_mastercard","provider_customer":"delta:us","request_id":"77b1a85bb6a06592b8b75b5b99c7b69d","metadata":{},"next_action_at":1796091995469}',1,'demo-1/1796091995401/9',1796091995469,X'CA8207E3B572589D2CEBED1E97DD7C0592212D14D0E8EC28E2DD770B98E904D9');
+INSERT INTO "events" VALUES(18,9,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995469,"step":"create","attempt":1,"generation":0,"key":"8afd7921fa9546419d70c73adaa490b4","intent":"","payment_method":"pm_card_mastercard","sent":{"wall":1796091995469,"boottime_ms":31646926,"boot":"3203796880578311881","provider":1796091995071},"not_after_boottime_ms":31726926,"next_action_at":1796092595469}',1,'demo-1/1796091995401/9',1796091995469,X'6CE7178DE01A1B51D286671CB93584BBA60BE94A940BF4853447AB82B3F279B0');
+INSERT INTO "events" VALUES(19,10,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995469,"amount":{"amount_minor":4500,"currency":"aud"},"payment_method":"pm_card_mastercard","provider_customer":"cus_938780e7ea0454","request_id":"b23bea485974c2da8e9288de2838b454","metadata":{},"next_action_at":1796091995469}',1,'demo-1/1796091995401/10',1796091995469,X'B550C0D99754C78926B649A9F8F13BD13DE7FD6776DE280B6F047A264A41F05F');
+INSERT INTO "events" VALUES(20,10,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995469,"step":"create","attempt":1,"generation":0,"key":"64b5ebf8973e90035a40f8aacec891f2","intent":"","payment_method":"pm_card_mastercard","sent":{"wall":1796091995469,"boottime_ms":31646926,"boot":"3203796880578311881","provider":1796091995071},"not_after_boottime_ms":31726926,"next_action_at":1796092595469}',1,'demo-1/1796091995401/10',1796091995469,X'D3045A34C8FE278FAC0F02E7B4200FEED2DC228B171298933A9F0DE716F10D35');
+INSERT INTO "events" VALUES(21,11,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995469,"amount":{"amount_minor":900,"currency":"eur"},"payment_method":"pm_card_mastercard","provider_customer":"cus_a8b231e976a74f","request_id":"c9c431185596f267dd0a022911429c64","metadata":{},"next_action_at":1796091995469}',1,'demo-1/1796091995401/11',1796091995469,X'F298D167FA1493DF0DF7344C7BD4E49D71B176C6ACD8CD985C101116F3EA7909');
+INSERT INTO "events" VALUES(22,11,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995469,"step":"create","attempt":1,"generation":0,"key":"d9252b40e86c26771eca745e8dba0ae8","intent":"","payment_method":"pm_card_mastercard","sent":{"wall":1796091995469,"boottime_ms":31646926,"boot":"3203796880578311881","provider":1796091995071},"not_after_boottime_ms":31726926,"next_action_at":1796092595469}',1,'demo-1/1796091995401/11',1796091995469,X'90C1C18847D433C4B55F972111ABF949429E6DEAFDC22CC46B6FC4A9EB302C34');
+INSERT INTO "events" VALUES(23,12,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995469,"amount":{"amount_minor":4500,"currency":"eur"},"payment_method":"pm_card_visa","provider_customer":"quartz-283","request_id":"557e3fbf12f4ff5c9b9e8c4275309481","metadata":{},"next_action_at":1796091995469}',1,'demo-1/1796091995401/12',1796091995469,X'83466102D3401E1D1BFA8E26D66EDD7530AC5490F691F9211F18FDD126F8B243');
+INSERT INTO "events" VALUES(24,12,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995469,"step":"create","attempt":1,"generation":0,"key":"d159fb57e66e3943abb4a306d970f48f","intent":"","payment_method":"pm_card_visa","sent":{"wall":1796091995469,"boottime_ms":31646926,"boot":"3203796880578311881","provider":1796091995071},"not_after_boottime_ms":31726926,"next_action_at":1796092595469}',1,'demo-1/1796091995401/12',1796091995469,X'B81CF6D4691D50D71CD1A6EA2F93F60E45AFF9E20F96187450D4F48D3FA41EAD');
+INSERT INTO "events" VALUES(25,13,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995469,"amount":{"amount_minor":4500,"currency":"eur"},"payment_method":"pm_card_mastercard","provider_customer":"cus_59ed1d046f87d9","request_id":"d3676e0da51a71c2b3b36d89e838f6a8","metadata":{},"next_action_at":1796091995469}',1,'demo-1/1796091995401/13',1796091995469,X'1A002BFF67EDFCAA303A28F455F125EED9B72A006E2B470487EA8D45A36CCE62');
+INSERT INTO "events" VALUES(26,13,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995469,"step":"create","attempt":1,"generation":0,"key":"861315fb339fc854aa2bc7ce856b6683","intent":"","payment_method":"pm_card_mastercard","sent":{"wall":1796091995469,"boottime_ms":31646926,"boot":"3203796880578311881","provider":1796091995071},"not_after_boottime_ms":31726926,"next_action_at":1796092595469}',1,'demo-1/1796091995401/13',1796091995469,X'61A2840D7ABE0EE84B2F3142B8F4D9681304F0B27D4A9E1F6411F2B2F383E4C0');
+INSERT INTO "events" VALUES(27,14,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"seats","at":1796091995469,"amount":{"amount_minor":990,"currency":"usd"},"payment_method":"pm_card_visa","provider_customer":"cus_89ec5c090036ff","request_id":"cb3fd3b04db0aa9050d07697537f2d0d","metadata":{},"next_action_at":1796091995469}',1,'demo-1/1796091995401/14',1796091995469,X'B95AE8CF682A4913A9C143A388F3BD9C7A7C5271086223BE2652EB246A2E15D0');
+INSERT INTO "events" VALUES(28,14,2,'RequestStarted',1,'{"period":"2026-08","purpose":"seats","at":1796091995469,"step":"create","attempt":1,"generation":0,"key":"30a6585921c5d356325992cbb6efc96f","intent":"","payment_method":"pm_card_visa","sent":{"wall":1796091995469,"boottime_ms":31646926,"boot":"3203796880578311881","provider":1796091995071},"not_after_boottime_ms":31726926,"next_action_at":1796092595469}',1,'demo-1/1796091995401/14',1796091995469,X'01739760ADD0E89BDC3B0A2B98B306BD3E6222CAEF82724A3DD094FF0C7956F6');
+INSERT INTO "events" VALUES(29,15,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995469,"amount":{"amount_minor":29900,"currency":"sek"},"payment_method":"pm_card_visa","provider_customer":"cus_41939d30970cca","request_id":"b256e663d5f5454542c7ba52dae9480a","metadata":{},"next_action_at":1796091995469}',1,'demo-1/1796091995401/15',1796091995469,X'3B543DD80BB84353DD66DCB378523D82FB2E26640BDBB2AAEFA794E481EE8C2B');
+INSERT INTO "events" VALUES(30,15,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995469,"step":"create","attempt":1,"generation":0,"key":"a28758cf9b30bbab3fc471fb54833505","intent":"","payment_method":"pm_card_visa","sent":{"wall":1796091995469,"boottime_ms":31646926,"boot":"3203796880578311881","provider":1796091995071},"not_after_boottime_ms":31726926,"next_action_at":1796092595469}',1,'demo-1/1796091995401/15',1796091995469,X'383235EB2656D722EFB122CE3271788473C6D21E7EB3B17F8DAFA104970E624E');
+INSERT INTO "events" VALUES(31,16,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995469,"amount":{"amount_minor":9900,"currency":"usd"},"payment_method":"pm_card_visa","provider_customer":"org:pine.ridge:909","request_id":"20fa0c5a441b0b72d659d99c5795cf58","metadata":{},"next_action_at":1796091995469}',1,'demo-1/1796091995401/16',1796091995469,X'798B8D4A06357DF71237F3947C3F044C45EDB7ED5C6576A3A9A393236EB0CF41');
+INSERT INTO "events" VALUES(32,16,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995469,"step":"create","attempt":1,"generation":0,"key":"406b961f3fc641faf9e978151bb0b25e","intent":"","payment_method":"pm_card_visa","sent":{"wall":1796091995469,"boottime_ms":31646926,"boot":"3203796880578311881","provider":1796091995071},"not_after_boottime_ms":31726926,"next_action_at":1796092595469}',1,'demo-1/1796091995401/16',1796091995469,X'94E6D5A05931208E3570F83F2B73865147A518473521A83AA04923D55DCC052D');
+INSERT INTO "events" VALUES(33,17,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995469,"amount":{"amount_minor":2900,"currency":"usd"},"payment_method":"pm_card_visa","provider_customer":"cus_7dc9933f859bb7","request_id":"940c9045594ed51913f68d05b6b3f431","metadata":{},"next_action_at":1796091995469}',1,'demo-1/1796091995401/17',1796091995469,X'DB13A4F654C60CD2C6088E8BB0AECBA7AFF33ED1A253B8E8C778438EA3C45A19');
+INSERT INTO "events" VALUES(34,17,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995469,"step":"create","attempt":1,"generation":0,"key":"1e3cfac0619d73541b0ea5166293861e","intent":"","payment_method":"pm_card_visa","sent":{"wall":1796091995469,"boottime_ms":31646926,"boot":"3203796880578311881","provider":1796091995071},"not_after_boottime_ms":31726926,"next_action_at":1796092595469}',1,'demo-1/1796091995401/17',1796091995469,X'5ECD82B7B9C628BB3C99E42B39C1B918A5D33874FEB04DAEC639C3AB20E40A3E');
+INSERT INTO "events" VALUES(35,2,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995594,"intent":"pi_def810bd4e41b0d1"}',1,'demo-1/1796091995401/2',1796091995594,X'C3AC5A1C9D81C16F75CF5FB782C763EE8B0F8C73706DFCFE0E276D9A951BEA61');
+INSERT INTO "events" VALUES(36,2,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995594,"step":"confirm","attempt":1,"generation":0,"key":"49c71f18fab0024a30d746108a43bd11","intent":"pi_def810bd4e41b0d1","payment_method":"pm_card_visa","sent":{"wall":1796091995594,"boottime_ms":31647050,"boot":"3203796880578311881","provider":1796091995195},"not_after_boottime_ms":31727050,"next_action_at":1796092595594}',1,'demo-1/1796091995401/2',1796091995594,X'D526B5750D1269D4973D11B73F06FE703BB948541F91B954559032742C79896D');
+INSERT INTO "events" VALUES(37,3,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995596,"intent":"pi_000efeda9d5a46db"}',1,'demo-1/1796091995401/3',1796091995596,X'3AEBD94D96345CF6A156B6422B34389DFEF71B4070C46A39CEF92F6889352034');
+INSERT INTO "events" VALUES(38,3,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995596,"step":"confirm","attempt":1,"generation":0,"key":"a95334762f9f070b95453662db3ae692","intent":"pi_000efeda9d5a46db","payment_method":"pm_card_mastercard","sent":{"wall":1796091995596,"boottime_ms":31647052,"boot":"3203796880578311881","provider":1796091995197},"not_after_boottime_ms":31727052,"next_action_at":1796092595596}',1,'demo-1/1796091995401/3',1796091995596,X'94FF876E76D5A60727B44FD04E1A86D6EFB30B3EF4FD8B2D8170CBB2A896F9B6');
+INSERT INTO "events" VALUES(39,10,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995596,"intent":"pi_a86018952353e479"}',1,'demo-1/1796091995401/10',1796091995596,X'A0D6F276546518FC2A5DDA3AA4FDF157D3411E6154F4B8D9EA03D948F4F7FACA');
+INSERT INTO "events" VALUES(40,10,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995596,"step":"confirm","attempt":1,"generation":0,"key":"e372b63b462a7f6b37dce7010877a826","intent":"pi_a86018952353e479","payment_method":"pm_card_mastercard","sent":{"wall":1796091995596,"boottime_ms":31647053,"boot":"3203796880578311881","provider":1796091995198},"not_after_boottime_ms":31727053,"next_action_at":1796092595596}',1,'demo-1/1796091995401/10',1796091995596,X'3E3E8C78843A08DC288F050C8B7E07E06B4ECB4BE9E5B8BDFDC098CFA3EF20AA');
+INSERT INTO "events" VALUES(41,11,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995597,"intent":"pi_ecd0272fa775ee8a"}',1,'demo-1/1796091995401/11',1796091995597,X'7CD0E13798FA1C6A878E3B386333FEAD1CAD0DC61D52EA1E9A56B95F5E7CCAE9');
+INSERT INTO "events" VALUES(42,11,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995597,"step":"confirm","attempt":1,"generation":0,"key":"e7e1049086113291085700b8fe7a5b56","intent":"pi_ecd0272fa775ee8a","payment_method":"pm_card_mastercard","sent":{"wall":1796091995597,"boottime_ms":31647054,"boot":"3203796880578311881","provider":1796091995199},"not_after_boottime_ms":31727054,"next_action_at":1796092595597}',1,'demo-1/1796091995401/11',1796091995597,X'38222F34B3DB3A7AE90D2C8E3E0C8E9198175B4BC5560C8211C140BBC01CDF6F');
+INSERT INTO "events" VALUES(43,4,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995598,"intent":"pi_460607ebef25faea"}',1,'demo-1/1796091995401/4',1796091995598,X'2AC130961B06D51CEFBE51BD578FAA7B97A18DED1C5D2ACDC37E07ADCC0DD18D');
+INSERT INTO "events" VALUES(44,4,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995598,"step":"confirm","attempt":1,"generation":0,"key":"4f5c78a191ed8ae4d9e6ef3857f9d5a6","intent":"pi_460607ebef25faea","payment_method":"pm_card_mastercard","sent":{"wall":1796091995598,"boottime_ms":31647054,"boot":"3203796880578311881","provider":1796091995199},"not_after_boottime_ms":31727054,"next_action_at":1796092595598}',1,'demo-1/1796091995401/4',1796091995598,X'4F4866F24C184FDD7CF76A4C22588A86ABD178AABAD94E3073377A681F94F706');
+INSERT INTO "events" VALUES(45,5,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995598,"intent":"pi_30f8ed99cf9ff349"}',1,'demo-1/1796091995401/5',1796091995598,X'D288FC35587E757F5794AC193BD2ADAD44DEAA328C64FCCADA9FABBC8C10DE1A');
+INSERT INTO "events" VALUES(46,5,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995598,"step":"confirm","attempt":1,"generation":0,"key":"304e3b34fcce6d230b134646e9b4efe6","intent":"pi_30f8ed99cf9ff349","payment_method":"pm_card_visa","sent":{"wall":1796091995598,"boottime_ms":31647054,"boot":"3203796880578311881","provider":1796091995199},"not_after_boottime_ms":31727054,"next_action_at":1796092595598}',1,'demo-1/1796091995401/5',1796091995598,X'4BA79272739B3855F72D7F4CD14F682C265BEB0B03275D2AB5B15B1272F0C593');
+INSERT INTO "events" VALUES(47,6,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"seats","at":1796091995598,"intent":"pi_50055fba7039b578"}',1,'demo-1/1796091995401/6',1796091995598,X'02644F24CFEA493DF28F97DFFAF179B81EF2D69376A4BBC3FD01574EE3822374');
+INSERT INTO "events" VALUES(48,6,4,'RequestStarted',1,'{"period":"2026-08","purpose":"seats","at":1796091995598,"step":"confirm","attempt":1,"generation":0,"key":"61931e43d03b83ad855958989e179101","intent":"pi_50055fba7039b578","payment_method":"pm_card_mastercard","sent":{"wall":1796091995598,"boottime_ms":31647054,"boot":"3203796880578311881","provider":1796091995199},"not_after_boottime_ms":31727054,"next_action_at":1796092595598}',1,'demo-1/1796091995401/6',1796091995598,X'529B6C925B331F60D1A543AE5E6C25E3ECF7269D023859E49F3834CC79B117E4');
+INSERT INTO "events" VALUES(49,9,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995598,"intent":"pi_44e18a00000c8caa"}',1,'demo-1/1796091995401/9',1796091995598,X'432553DFE3EEF77BFEDDB0053593640572C264B4A04DCFE1B69B27B8BDD2CF2C');
+INSERT INTO "events" VALUES(50,9,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995598,"step":"confirm","attempt":1,"generation":0,"key":"1c36aa7a83e5da66a2a9dafd614f2593","intent":"pi_44e18a00000c8caa","payment_method":"pm_card_mastercard","sent":{"wall":1796091995598,"boottime_ms":31647054,"boot":"3203796880578311881","provider":1796091995199},"not_after_boottime_ms":31727054,"next_action_at":1796092595598}',1,'demo-1/1796091995401/9',1796091995598,X'41A2F3AB4E58A8A3AFD3C088B4E6EAD3FC6619D9647DD80C00AF2CA065917A50');
+INSERT INTO "events" VALUES(51,12,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995598,"intent":"pi_8a8122ebdef0e0c2"}',1,'demo-1/1796091995401/12',1796091995598,X'18E523382F32541F00C3C561F2E05E2BD9C6D92C236824A335D6F0F9299851A6');
+INSERT INTO "events" VALUES(52,12,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995598,"step":"confirm","attempt":1,"generation":0,"key":"6371bff3e47747963edb619685054351","intent":"pi_8a8122ebdef0e0c2","payment_method":"pm_card_visa","sent":{"wall":1796091995598,"boottime_ms":31647054,"boot":"3203796880578311881","provider":1796091995199},"not_after_boottime_ms":31727054,"next_action_at":1796092595598}',1,'demo-1/1796091995401/12',1796091995598,X'4820596DF8858B55B5C2A95C1CFE4D82BAE3FBF15FB053664FCEB6C68BC99F7C');
+INSERT INTO "events" VALUES(53,13,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995598,"intent":"pi_b1ab427092613b9e"}',1,'demo-1/1796091995401/13',1796091995598,X'F837966628D814DA9DB27C55BC71F337E36F7A5D5CB98A4CD99EB43F5571E788');
+INSERT INTO "events" VALUES(54,13,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995598,"step":"confirm","attempt":1,"generation":0,"key":"aeff099f38a32b648eddcc70694ee7e9","intent":"pi_b1ab427092613b9e","payment_method":"pm_card_mastercard","sent":{"wall":1796091995598,"boottime_ms":31647054,"boot":"3203796880578311881","provider":1796091995199},"not_after_boottime_ms":31727054,"next_action_at":1796092595598}',1,'demo-1/1796091995401/13',1796091995598,X'30DD8743E6A1E6CCC40C3D61224662D9B4B4034C6E56B399B5ECC2AF6E367743');
+INSERT INTO "events" VALUES(55,14,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"seats","at":1796091995598,"intent":"pi_ceedcc3e6a75a6ec"}',1,'demo-1/1796091995401/14',1796091995598,X'303231AFE3048E3C91FC00E98A5CE3CB740727D280ACEB0B2353DF11489D7985');
+INSERT INTO "events" VALUES(56,14,4,'RequestStarted',1,'{"period":"2026-08","purpose":"seats","at":1796091995598,"step":"confirm","attempt":1,"generation":0,"key":"e021a3e6b9600fbf85048f6bf54d1bc7","intent":"pi_ceedcc3e6a75a6ec","payment_method":"pm_card_visa","sent":{"wall":1796091995598,"boottime_ms":31647054,"boot":"3203796880578311881","provider":1796091995199},"not_after_boottime_ms":31727054,"next_action_at":1796092595598}',1,'demo-1/1796091995401/14',1796091995598,X'595DAC50BEE309BF1AFC325370375D21353122E6332CA1C3821D6B446CB50693');
+INSERT INTO "events" VALUES(57,15,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995598,"intent":"pi_59e6bef262237ddb"}',1,'demo-1/1796091995401/15',1796091995598,X'436EB99B9A3C00B9AEB3BC4072137468F90756B7585D870F86CD20D6FE304364');
+INSERT INTO "events" VALUES(58,15,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995598,"step":"confirm","attempt":1,"generation":0,"key":"d049b93f658a8e1d4e3f4138ea880fdd","intent":"pi_59e6bef262237ddb","payment_method":"pm_card_visa","sent":{"wall":1796091995598,"boottime_ms":31647054,"boot":"3203796880578311881","provider":1796091995199},"not_after_boottime_ms":31727054,"next_action_at":1796092595598}',1,'demo-1/1796091995401/15',1796091995598,X'427FC457CDBA6652EB8D9971AF92ADFC32CB5FA1CCE9EE468AD1693E2FC4309E');
+INSERT INTO "events" VALUES(59,16,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995598,"intent":"pi_6da40cc88f3f9e7f"}',1,'demo-1/1796091995401/16',1796091995598,X'050BF9E82AC4BA2AF3FA3088F5A1A390923537CAA97AFFAE2D4CE3C19FADD85C');
+INSERT INTO "events" VALUES(60,16,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995598,"step":"confirm","attempt":1,"generation":0,"key":"daa5facd65a799b83a6cb4476dc658ca","intent":"pi_6da40cc88f3f9e7f","payment_method":"pm_card_visa","sent":{"wall":1796091995598,"boottime_ms":31647054,"boot":"3203796880578311881","provider":1796091995199},"not_after_boottime_ms":31727054,"next_action_at":1796092595598}',1,'demo-1/1796091995401/16',1796091995598,X'7932795D52CD89DE6AF1C228E92A155B64A8E4BCA56C0FABD8994EDF22C65154');
+INSERT INTO "events" VALUES(61,7,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995598,"intent":"pi_230f55900d3b0211"}',1,'demo-1/1796091995401/7',1796091995598,X'3CAF699563844C4B73D95E9BAB19DD5CC7ED7AC4FA8A28C467D0D6E8F9507E93');
+INSERT INTO "events" VALUES(62,7,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995598,"step":"confirm","attempt":1,"generation":0,"key":"bc3ddb5f66e05218eae77fed44b7f506","intent":"pi_230f55900d3b0211","payment_method":"pm_card_visa","sent":{"wall":1796091995598,"boottime_ms":31647054,"boot":"3203796880578311881","provider":1796091995199},"not_after_boottime_ms":31727054,"next_action_at":1796092595598}',1,'demo-1/1796091995401/7',1796091995598,X'19FE24A6E3DCCB96A6324C62FF43C37B8CD09DEC71E2585DA7C28F95AB24D51E');
+INSERT INTO "events" VALUES(63,8,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995598,"intent":"pi_7c528e7b59a0ac60"}',1,'demo-1/1796091995401/8',1796091995598,X'8B1FA5571FEF56F8C09700034AF3EBF440CFE16BED15A9328028848B8113DF35');
+INSERT INTO "events" VALUES(64,8,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995598,"step":"confirm","attempt":1,"generation":0,"key":"167297cf6088cf0fbab0d5c6b8435d2f","intent":"pi_7c528e7b59a0ac60","payment_method":"pm_card_visa","sent":{"wall":1796091995598,"boottime_ms":31647054,"boot":"3203796880578311881","provider":1796091995199},"not_after_boottime_ms":31727054,"next_action_at":1796092595598}',1,'demo-1/1796091995401/8',1796091995598,X'7F0E37452E5E065C49C2F08C4DB89B2620EF282AE37BD42514417510816C9466');
+INSERT INTO "events" VALUES(65,17,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995598,"intent":"pi_32ff706f6702a040"}',1,'demo-1/1796091995401/17',1796091995598,X'807EEEEFF4A94833627E37AC92B4B5AF6F204A86F21F7773EB17D6E552157A6E');
+INSERT INTO "events" VALUES(66,17,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995598,"step":"confirm","attempt":1,"generation":0,"key":"ef5f020a0628f371d2c6ff79734112d5","intent":"pi_32ff706f6702a040","payment_method":"pm_card_visa","sent":{"wall":1796091995598,"boottime_ms":31647055,"boot":"3203796880578311881","provider":1796091995200},"not_after_boottime_ms":31727055,"next_action_at":1796092595598}',1,'demo-1/1796091995401/17',1796091995598,X'2385951EEE00AA7F379FC488B53E35EACDA2743D6087E1E513B3987AC12FFFB1');
+INSERT INTO "events" VALUES(67,4,5,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995768,"step":"confirm","attempt":1,"generation":0,"key":"4f5c78a191ed8ae4d9e6ef3857f9d5a6","intent":"pi_460607ebef25faea","payment_method":"pm_card_mastercard","sent":{"wall":1796091995768,"boottime_ms":31647225,"boot":"3203796880578311881","provider":1796091995006},"not_after_boottime_ms":31727225,"next_action_at":1796092595768}',2,'demo-1/1796091995764/2',1796091995768,X'34617F407BB06E40B0D8564157F990CDD565DB140D9FBE031B811E1D6798A1BD');
+INSERT INTO "events" VALUES(68,5,5,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995769,"step":"confirm","attempt":1,"generation":0,"key":"304e3b34fcce6d230b134646e9b4efe6","intent":"pi_30f8ed99cf9ff349","payment_method":"pm_card_visa","sent":{"wall":1796091995769,"boottime_ms":31647225,"boot":"3203796880578311881","provider":1796091995006},"not_after_boottime_ms":31727225,"next_action_at":1796092595769}',2,'demo-1/1796091995764/3',1796091995769,X'E7DDFA902279FA1EF492591594AD21ACDB488D9F03EEB137CC3799BEF6912FA4');
+INSERT INTO "events" VALUES(69,9,5,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995770,"step":"confirm","attempt":1,"generation":0,"key":"1c36aa7a83e5da66a2a9dafd614f2593","intent":"pi_44e18a00000c8caa","payment_method":"pm_card_mastercard","sent":{"wall":1796091995770,"boottime_ms":31647226,"boot":"3203796880578311881","provider":1796091995007},"not_after_boottime_ms":31727226,"next_action_at":1796092595770}',2,'demo-1/1796091995764/4',1796091995770,X'149CC051470C664C0939F6FC14FCD24C70A23004C44B7EDCB0CD24587E6AA181');
+INSERT INTO "events" VALUES(70,7,5,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995770,"step":"confirm","attempt":1,"generation":0,"key":"bc3ddb5f66e05218eae77fed44b7f506","intent":"pi_230f55900d3b0211","payment_method":"pm_card_visa","sent":{"wall":1796091995770,"boottime_ms":31647226,"boot":"3203796880578311881","provider":1796091995007},"not_after_boottime_ms":31727226,"next_action_at":1796092595770}',2,'demo-1/1796091995764/5',1796091995770,X'5859C1C49EEE59BF5F2F38B5221358311D79F6A5C45CE2E12472F4DC3C621178');
+INSERT INTO "events" VALUES(71,8,5,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995770,"step":"confirm","attempt":1,"generation":0,"key":"167297cf6088cf0fbab0d5c6b8435d2f","intent":"pi_7c528e7b59a0ac60","payment_method":"pm_card_visa","sent":{"wall":1796091995770,"boottime_ms":31647226,"boot":"3203796880578311881","provider":1796091995007},"not_after_boottime_ms":31727226,"next_action_at":1796092595770}',2,'demo-1/1796091995764/6',1796091995770,X'7B8E8BC783979A04D86E53C47781E53D8BB051EB13AFA50E6F43E397D84C405A');
+INSERT INTO "events" VALUES(72,16,5,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995770,"step":"confirm","attempt":1,"generation":0,"key":"daa5facd65a799b83a6cb4476dc658ca","intent":"pi_6da40cc88f3f9e7f","payment_method":"pm_card_visa","sent":{"wall":1796091995770,"boottime_ms":31647226,"boot":"3203796880578311881","provider":1796091995007},"not_after_boottime_ms":31727226,"next_action_at":1796092595770}',2,'demo-1/1796091995764/7',1796091995770,X'410F87F90FB4EE5D5382EFF54AF615EAB3F21BD849BB471F4046AC129B07627C');
+INSERT INTO "events" VALUES(73,6,5,'RequestStarted',1,'{"period":"2026-08","purpose":"seats","at":1796091995770,"step":"confirm","attempt":1,"generation":0,"key":"61931e43d03b83ad855958989e179101","intent":"pi_50055fba7039b578","payment_method":"pm_card_mastercard","sent":{"wall":1796091995770,"boottime_ms":31647226,"boot":"3203796880578311881","provider":1796091995007},"not_after_boottime_ms":31727226,"next_action_at":1796092595770}',2,'demo-1/1796091995764/8',1796091995770,X'7599C6C031CAD8B0E21FFF90496BAB06B5CD9C506A70F18821472B4E61A44517');
+INSERT INTO "events" VALUES(74,17,5,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995770,"step":"confirm","attempt":1,"generation":0,"key":"ef5f020a0628f371d2c6ff79734112d5","intent":"pi_32ff706f6702a040","payment_method":"pm_card_visa","sent":{"wall":1796091995770,"boottime_ms":31647226,"boot":"3203796880578311881","provider":1796091995007},"not_after_boottime_ms":31727226,"next_action_at":1796092595770}',2,'demo-1/1796091995764/9',1796091995770,X'D16C5ECDD617D30B85DD79908E727C6B39A0DDDD69C02EEA0B78BF9E4E450208');
+INSERT INTO "events" VALUES(75,2,5,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995770,"step":"confirm","attempt":1,"generation":0,"key":"49c71f18fab0024a30d746108a43bd11","intent":"pi_def810bd4e41b0d1","payment_method":"pm_card_visa","sent":{"wall":1796091995770,"boottime_ms":31647226,"boot":"3203796880578311881","provider":1796091995007},"not_after_boottime_ms":31727226,"next_action_at":1796092595770}',2,'demo-1/1796091995764/10',1796091995770,X'D6A98EF37A8F19ED92FF5E600C2DC19DF6750882E16268FB08DC13552FCAC6AB');
+INSERT INTO "events" VALUES(76,3,5,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995770,"step":"confirm","attempt":1,"generation":0,"key":"a95334762f9f070b95453662db3ae692","intent":"pi_000efeda9d5a46db","payment_method":"pm_card_mastercard","sent":{"wall":1796091995770,"boottime_ms":31647226,"boot":"3203796880578311881","provider":1796091995007},"not_after_boottime_ms":31727226,"next_action_at":1796092595770}',2,'demo-1/1796091995764/11',1796091995770,X'52199E0DE2C65F9D39F6246E8EBC2290E08266894513AD4CAB3EDD3DDCCAC551');
+INSERT INTO "events" VALUES(77,14,5,'RequestStarted',1,'{"period":"2026-08","purpose":"seats","at":1796091995770,"step":"confirm","attempt":1,"generation":0,"key":"e021a3e6b9600fbf85048f6bf54d1bc7","intent":"pi_ceedcc3e6a75a6ec","payment_method":"pm_card_visa","sent":{"wall":1796091995770,"boottime_ms":31647226,"boot":"3203796880578311881","provider":1796091995007},"not_after_boottime_ms":31727226,"next_action_at":1796092595770}',2,'demo-1/1796091995764/12',1796091995770,X'D78AE178509E85DB093F22FF93BEE6A2E6309FAD3694A4252C1510240D445760');
+INSERT INTO "events" VALUES(78,15,5,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995770,"step":"confirm","attempt":1,"generation":0,"key":"d049b93f658a8e1d4e3f4138ea880fdd","intent":"pi_59e6bef262237ddb","payment_method":"pm_card_visa","sent":{"wall":1796091995770,"boottime_ms":31647226,"boot":"3203796880578311881","provider":1796091995007},"not_after_boottime_ms":31727226,"next_action_at":1796092595770}',2,'demo-1/1796091995764/13',1796091995770,X'03F24437AF238E4B08AD7C5344A59CC746B0ED07714C1345DED7CBEAEB434508');
+INSERT INTO "events" VALUES(79,13,5,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995770,"step":"confirm","attempt":1,"generation":0,"key":"aeff099f38a32b648eddcc70694ee7e9","intent":"pi_b1ab427092613b9e","payment_method":"pm_card_mastercard","sent":{"wall":1796091995770,"boottime_ms":31647226,"boot":"3203796880578311881","provider":1796091995007},"not_after_boottime_ms":31727226,"next_action_at":1796092595770}',2,'demo-1/1796091995764/14',1796091995770,X'8B0697137714FAE23FABA0A0987B886FA4C7D698AA6AB43DA087B3A843E61104');
+INSERT INTO "events" VALUES(80,10,5,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995770,"step":"confirm","attempt":1,"generation":0,"key":"e372b63b462a7f6b37dce7010877a826","intent":"pi_a86018952353e479","payment_method":"pm_card_mastercard","sent":{"wall":1796091995770,"boottime_ms":31647226,"boot":"3203796880578311881","provider":1796091995007},"not_after_boottime_ms":31727226,"next_action_at":1796092595770}',2,'demo-1/1796091995764/15',1796091995770,X'5FFAF568FF75300C0C77C3CC82738269134AFC1CFD1E9FF6E30CD48BE1CA19E2');
+INSERT INTO "events" VALUES(81,11,5,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995770,"step":"confirm","attempt":1,"generation":0,"key":"e7e1049086113291085700b8fe7a5b56","intent":"pi_ecd0272fa775ee8a","payment_method":"pm_card_mastercard","sent":{"wall":1796091995770,"boottime_ms":31647226,"boot":"3203796880578311881","provider":1796091995007},"not_after_boottime_ms":31727226,"next_action_at":1796092595770}',2,'demo-1/1796091995764/16',1796091995770,X'DB616C2EB712CF70743EEC22CD7B1E51B4A29179791AEF9BE5DD91679F0267ED');
+INSERT INTO "events" VALUES(82,12,5,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995770,"step":"confirm","attempt":1,"generation":0,"key":"6371bff3e47747963edb619685054351","intent":"pi_8a8122ebdef0e0c2","payment_method":"pm_card_visa","sent":{"wall":1796091995770,"boottime_ms":31647226,"boot":"3203796880578311881","provider":1796091995007},"not_after_boottime_ms":31727226,"next_action_at":1796092595770}',2,'demo-1/1796091995764/17',1796091995770,X'56225A698ACF83ACA679B9CA03081FDD9DD31698D5DAEBB3147410F02A032DD3');
+INSERT INTO "events" VALUES(83,18,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995783,"amount":{"amount_minor":990,"currency":"usd"},"payment_method":"pm_card_visa","provider_customer":"quartz-552","request_id":"retry-a6cecc1b78e51061","metadata":{},"next_action_at":1796091995783}',2,'demo-1/1796091995764/18',1796091995783,X'EB228371DBAE020E36857B6A1B4CBC7B4F811AC7CF3C5BD2137177CB14C4A3D0');
+INSERT INTO "events" VALUES(84,19,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995794,"amount":{"amount_minor":990,"currency":"usd"},"payment_method":"pm_card_mastercard","provider_customer":"studio.kyoto-720","request_id":"retry-18072e8c35bf992d","metadata":{},"next_action_at":1796091995794}',2,'demo-1/1796091995764/19',1796091995794,X'CF9DA1B798FCDFFCBFC41D3429623FB265DA53EA8F46F6BDEB55ADACBB6BCA0E');
+INSERT INTO "events" VALUES(85,4,6,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995896,"charge_id":"ch_53e74cca691147c8","intent":"pi_460607ebef25faea","attempt":1,"alarm":""}',2,'demo-1/1796091995764/2',1796091995896,X'DE1C0F2AB7065A60D9C50AA2D5261CF3A9D28354006C9F8DC19F9179D5026BF8');
+INSERT INTO "events" VALUES(86,18,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995896,"step":"create","attempt":1,"generation":0,"key":"c5455f4a007e0481c6b9628b69c526bd","intent":"","payment_method":"pm_card_visa","sent":{"wall":1796091995896,"boottime_ms":31647353,"boot":"3203796880578311881","provider":1796091995134},"not_after_boottime_ms":31727353,"next_action_at":1796092595896}',2,'demo-1/1796091995764/18',1796091995896,X'63C0649A80B52A2231387BF7E5FAFF550462DB8498DD95ED6D81FC5C47E715BB');
+INSERT INTO "events" VALUES(87,5,6,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995897,"charge_id":"ch_4c48da5757aaea5e","intent":"pi_30f8ed99cf9ff349","attempt":1,"alarm":""}',2,'demo-1/1796091995764/3',1796091995897,X'F403A652AED53A5C82D1648B4ABA8F7B2B2C7865FD16D2DA655FB08DB4E9B620');
+INSERT INTO "events" VALUES(88,19,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995897,"step":"create","attempt":1,"generation":0,"key":"537576a80990958325502c97d8fb5d11","intent":"","payment_method":"pm_card_mastercard","sent":{"wall":1796091995897,"boottime_ms":31647353,"boot":"3203796880578311881","provider":1796091995134},"not_after_boottime_ms":31727353,"next_action_at":1796092595897}',2,'demo-1/1796091995764/19',1796091995897,X'99C0E59719AE986B54C823AE6381F1B5A5B826E0F21C58240B62BA55143EDD80');
+INSERT INTO "events" VALUES(89,9,6,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995897,"charge_id":"ch_4a785fde077524b8","intent":"pi_44e18a00000c8caa","attempt":1,"alarm":""}',2,'demo-1/1796091995764/4',1796091995897,X'6C8E4308C63298670C1E53510594353C6307389BDC31C481AF3A52DD7E980851');
+INSERT INTO "events" VALUES(90,7,6,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995897,"charge_id":"ch_3eb674c4639a3f24","intent":"pi_230f55900d3b0211","attempt":1,"alarm":""}',2,'demo-1/1796091995764/5',1796091995897,X'2BC24941AE5482FC82B62568C1A130164A14FF2F168FDD2155933D415155E02B');
+INSERT INTO "events" VALUES(91,8,6,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995897,"charge_id":"ch_0b0f0afed8157e91","intent":"pi_7c528e7b59a0ac60","attempt":1,"alarm":""}',2,'demo-1/1796091995764/6',1796091995897,X'2A3E03C3D04E65600FAC7430FAE0592D3F5865B89A5750D09E0CF8EA1FB380F9');
+INSERT INTO "events" VALUES(92,16,6,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995898,"charge_id":"ch_c87a0e1e831167bf","intent":"pi_6da40cc88f3f9e7f","attempt":1,"alarm":""}',2,'demo-1/1796091995764/7',1796091995898,X'AE449C3DB98DF2843E350BC2AF9FF0C2BFD0E00F0C96926A13311B97C69C2AAB');
+INSERT INTO "events" VALUES(93,6,6,'BillingCompleted',1,'{"period":"2026-08","purpose":"seats","at":1796091995898,"charge_id":"ch_faad764e521b1b0d","intent":"pi_50055fba7039b578","attempt":1,"alarm":""}',2,'demo-1/1796091995764/8',1796091995898,X'AC2C18A763E1F513A357954F8802920533DD95294E0683A2F2A4BABF887C3309');
+INSERT INTO "events" VALUES(94,17,6,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995898,"charge_id":"ch_cc224e197d572032","intent":"pi_32ff706f6702a040","attempt":1,"alarm":""}',2,'demo-1/1796091995764/9',1796091995898,X'11F23867DF749818128675AA2F5CF5CD1C9EB1EE99D7BEA2C9CF26FC31CDB7BD');
+INSERT INTO "events" VALUES(95,2,6,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995898,"charge_id":"ch_860478e4b38dadd5","intent":"pi_def810bd4e41b0d1","attempt":1,"alarm":""}',2,'demo-1/1796091995764/10',1796091995898,X'20037CFEF2BF843BB6C54A696A0C67A79D3DCA46A8AC7DC4B5D2B04C3FE8EF82');
+INSERT INTO "events" VALUES(96,3,6,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995898,"charge_id":"ch_c133f9432b1531e6","intent":"pi_000efeda9d5a46db","attempt":1,"alarm":""}',2,'demo-1/1796091995764/11',1796091995898,X'38A39960A0330E96C0E981C5D20577A96B27A8089A61FFBE598CD6F81263E454');
+INSERT INTO "events" VALUES(97,14,6,'BillingCompleted',1,'{"period":"2026-08","purpose":"seats","at":1796091995898,"charge_id":"ch_2c964165e2694c4f","intent":"pi_ceedcc3e6a75a6ec","attempt":1,"alarm":""}',2,'demo-1/1796091995764/12',1796091995898,X'65F1E11B90C1DFD570B46631868577548AEF82F3E70B8CCB4D2C3A2710FD8DCC');
+INSERT INTO "events" VALUES(98,15,6,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995899,"charge_id":"ch_2d9f96c4ad70558f","intent":"pi_59e6bef262237ddb","attempt":1,"alarm":""}',2,'demo-1/1796091995764/13',1796091995899,X'6D80CF7C31517AD5195131D80655C6EBCF96DE2B844A7AE3834168BF8B3D9448');
+INSERT INTO "events" VALUES(99,13,6,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995899,"charge_id":"ch_519ffd0ea23d1890","intent":"pi_b1ab427092613b9e","attempt":1,"alarm":""}',2,'demo-1/1796091995764/14',1796091995899,X'3AF356178BC9FC70F6BCB04C1827500BA171B39DEB9F0A5E2A7D6D516F9BBDAA');
+INSERT INTO "events" VALUES(100,10,6,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995899,"charge_id":"ch_c38b2d03b83c1969","intent":"pi_a86018952353e479","attempt":1,"alarm":""}',2,'demo-1/1796091995764/15',1796091995899,X'88FF0637F5BF9718063385BFAEAA38215EC381B678C8297B990B76721BC7D778');
+INSERT INTO "events" VALUES(101,11,6,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995899,"charge_id":"ch_94307298f1c4639f","intent":"pi_ecd0272fa775ee8a","attempt":1,"alarm":""}',2,'demo-1/1796091995764/16',1796091995899,X'9D3FD81837575DA27392739DD7EC648F52BF24964E634C854A7C2E689D334DF5');
+INSERT INTO "events" VALUES(102,12,6,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995899,"charge_id":"ch_32f4ade305cc5978","intent":"pi_8a8122ebdef0e0c2","attempt":1,"alarm":""}',2,'demo-1/1796091995764/17',1796091995899,X'2F4E14424333AA625F3D9BD6D2F3506F6A784692FF1A2D34C948F87E737C6862');
+INSERT INTO "events" VALUES(103,20,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995900,"amount":{"amount_minor":3900,"currency":"gbp"},"payment_method":"pm_card_visa","provider_customer":"cus_85f41abb28abae","request_id":"bfdb962f036d9a51b1b4208597e25cc2","metadata":{},"next_action_at":1796091995900}',2,'demo-1/1796091995764/20',1796091995900,X'45DF982F7D86DE957D89F198CF13DC2F7F5C105CE2F55F18C650C3FD9F583EE2');
+INSERT INTO "events" VALUES(104,20,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995900,"step":"create","attempt":1,"generation":0,"key":"efd95ac8187670ed1a3b9294cf7c453f","intent":"","payment_method":"pm_card_visa","sent":{"wall":1796091995900,"boottime_ms":31647357,"boot":"3203796880578311881","provider":1796091995138},"not_after_boottime_ms":31727357,"next_action_at":1796092595900}',2,'demo-1/1796091995764/20',1796091995900,X'B41C0C9E693F97021D444E7415D60898AEC7B84107BD2FC9266F1AF4F532896D');
+INSERT INTO "events" VALUES(105,21,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995900,"amount":{"amount_minor":14800,"currency":"jpy"},"payment_method":"pm_card_visa","provider_customer":"cus_32df3f1cb08bc1","request_id":"3c07e0c3302c8bd0d699f854ab5bd7c7","metadata":{},"next_action_at":1796091995900}',2,'demo-1/1796091995764/21',1796091995900,X'74B6D9C0BEF960414919BBE33EF48B8C3AC17072542321CD5E6AFB124598E1A7');
+INSERT INTO "events" VALUES(106,21,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995900,"step":"create","attempt":1,"generation":0,"key":"94a18dad34311747273d28913dab39a1","intent":"","payment_method":"pm_card_visa","sent":{"wall":1796091995900,"boottime_ms":31647357,"boot":"3203796880578311881","provider":1796091995138},"not_after_boottime_ms":31727357,"next_action_at":1796092595900}',2,'demo-1/1796091995764/21',1796091995900,X'507D4BED4C5CBE87A1F2C911643E98CCCC1ADF2FDD8BD02937A263C8F6B8EF40');
+INSERT INTO "events" VALUES(107,22,1,'BillingInitiated',1,'{"period":"2026-08","purpose":"subscription","at":1796091995900,"amount":{"amount_minor":8900,"currency":"eur"},"payment_method":"pm_card_visa","provider_customer":"team_river.side_505","request_id":"1d014b7ee4b1b5031a4f220f66e5f261","metadata":{},"next_action_at":1796091995900}',2,'demo-1/1796091995764/22',1796091995900,X'7A18D9BD1926889337664BCC5914E8261474F0C0F9B285CF31C401E00930BF5D');
+INSERT INTO "events" VALUES(108,22,2,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091995900,"step":"create","attempt":1,"generation":0,"key":"632b13a20acca0d46a00248b3ed53f88","intent":"","payment_method":"pm_card_visa","sent":{"wall":1796091995900,"boottime_ms":31647357,"boot":"3203796880578311881","provider":1796091995138},"not_after_boottime_ms":31727357,"next_action_at":1796092595900}',2,'demo-1/1796091995764/22',1796091995900,X'814619273622E74FFFCA34EA21373F8AE276F6C6553A507D1E41EA45227B331B');
+INSERT INTO "events" VALUES(109,18,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796091996019,"intent":"pi_38ef543ae05ec42b"}',2,'demo-1/1796091995764/18',1796091996019,X'DB5C3270FB66525CF83D920BCF51C9AD0C3B67349B6129AD6E9E99D5B8C971A5');
+INSERT INTO "events" VALUES(110,18,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091996019,"step":"confirm","attempt":1,"generation":0,"key":"15afdb6fc9788a8a2795fa481d043da7","intent":"pi_38ef543ae05ec42b","payment_method":"pm_card_visa","sent":{"wall":1796091996019,"boottime_ms":31647476,"boot":"3203796880578311881","provider":1796091996000},"not_after_boottime_ms":31727476,"next_action_at":1796092596019}',2,'demo-1/1796091995764/18',1796091996019,X'7D6260B8A87A1D6E28A82F0430A6A7A9A82D43E4425932284DB598799148913E');
+INSERT INTO "events" VALUES(111,19,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796091996020,"intent":"pi_2f7b6c96ac6db9d8"}',2,'demo-1/1796091995764/19',1796091996020,X'BF9C18E87E10A4235930E6B87677E91D2FB2D948A23BDD98B15D77223C4B8339');
+INSERT INTO "events" VALUES(112,19,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091996020,"step":"confirm","attempt":1,"generation":0,"key":"f87b8bb0510e04f3d3b8355511dd6a4a","intent":"pi_2f7b6c96ac6db9d8","payment_method":"pm_card_mastercard","sent":{"wall":1796091996020,"boottime_ms":31647477,"boot":"3203796880578311881","provider":1796091996001},"not_after_boottime_ms":31727477,"next_action_at":1796092596020}',2,'demo-1/1796091995764/19',1796091996020,X'6667FA4FFE518AAB312451471AB08BCB2DD738CDF5021ABFD29B7A3A8D8C89DC');
+INSERT INTO "events" VALUES(113,20,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796091996022,"intent":"pi_eb6c4b5491e6f4da"}',2,'demo-1/1796091995764/20',1796091996022,X'9200B00FD66280DE6C38A20BB99F955096C2C2F755E93E7646008410D5A5608E');
+INSERT INTO "events" VALUES(114,20,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091996022,"step":"confirm","attempt":1,"generation":0,"key":"1dffc0cc62739e1b010c1de03cf140f7","intent":"pi_eb6c4b5491e6f4da","payment_method":"pm_card_visa","sent":{"wall":1796091996022,"boottime_ms":31647478,"boot":"3203796880578311881","provider":1796091996002},"not_after_boottime_ms":31727478,"next_action_at":1796092596022}',2,'demo-1/1796091995764/20',1796091996022,X'D0192899C3518E4949E54610BE74043238BDB18BFC0B881BF0A869ED7BBF09AB');
+INSERT INTO "events" VALUES(115,21,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796091996022,"intent":"pi_cd1d73fe980f5e6b"}',2,'demo-1/1796091995764/21',1796091996022,X'32C9C95DB11BBE99AE95791E565FFD46F7789B1F32B405429F440D4F9D61BF28');
+INSERT INTO "events" VALUES(116,21,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091996022,"step":"confirm","attempt":1,"generation":0,"key":"569f0f6aaff205505ff8b1b2e4077545","intent":"pi_cd1d73fe980f5e6b","payment_method":"pm_card_visa","sent":{"wall":1796091996022,"boottime_ms":31647478,"boot":"3203796880578311881","provider":1796091996002},"not_after_boottime_ms":31727478,"next_action_at":1796092596022}',2,'demo-1/1796091995764/21',1796091996022,X'69CD4D93CA438C76B157AA645263692854CE6F5338A6A455752E4728E64D8B2B');
+INSERT INTO "events" VALUES(117,22,3,'PaymentIntentCreated',1,'{"period":"2026-08","purpose":"subscription","at":1796091996022,"intent":"pi_801cee3465ec5586"}',2,'demo-1/1796091995764/22',1796091996022,X'A6767D1294EE6755DE00A3128AF8F5035F201AB81867917BCD1BDA0988303EC2');
+INSERT INTO "events" VALUES(118,22,4,'RequestStarted',1,'{"period":"2026-08","purpose":"subscription","at":1796091996022,"step":"confirm","attempt":1,"generation":0,"key":"3255ffb35a8e55096d96683f440886b5","intent":"pi_801cee3465ec5586","payment_method":"pm_card_visa","sent":{"wall":1796091996022,"boottime_ms":31647479,"boot":"3203796880578311881","provider":1796091996003},"not_after_boottime_ms":31727479,"next_action_at":1796092596022}',2,'demo-1/1796091995764/22',1796091996022,X'4AB63B454DC3C270E176663CE90C73378A278EC72BB54E2EC3A2C15F1BF308D2');
+INSERT INTO "events" VALUES(119,18,5,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796091996141,"charge_id":"ch_41ee10bbea2fa8d3","intent":"pi_38ef543ae05ec42b","attempt":1,"alarm":""}',2,'demo-1/1796091995764/18',1796091996141,X'BFC3A5DF7DF8CB3646EAE6D6BFD60E57A213D296863BBA8663EB68B9AFF2F77A');
+INSERT INTO "events" VALUES(120,19,5,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796091996143,"charge_id":"ch_9693e46c8ce15d2b","intent":"pi_2f7b6c96ac6db9d8","attempt":1,"alarm":""}',2,'demo-1/1796091995764/19',1796091996143,X'CCA64401531DD459BB5356DA30B0FC3D41532A30C00F626F06C4FE0B5D6F4106');
+INSERT INTO "events" VALUES(121,20,5,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796091996143,"charge_id":"ch_08405ced803c1abf","intent":"pi_eb6c4b5491e6f4da","attempt":1,"alarm":""}',2,'demo-1/1796091995764/20',1796091996143,X'62D44CCC61003491FF85CC437C526ABF6D4E8C8B8D0DA3F5986938C781A0A445');
+INSERT INTO "events" VALUES(122,21,5,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796091996143,"charge_id":"ch_ba29daecefb0c356","intent":"pi_cd1d73fe980f5e6b","attempt":1,"alarm":""}',2,'demo-1/1796091995764/21',1796091996143,X'54AB829028A0948978663DAB1A9A8F31C772D3CB95923799ADCEEE35847C4DAE');
+INSERT INTO "events" VALUES(123,22,5,'BillingCompleted',1,'{"period":"2026-08","purpose":"subscription","at":1796091996151,"charge_id":"ch_4f3b5b82c200565c","intent":"pi_801cee3465ec5586","attempt":1,"alarm":""}',2,'demo-1/1796091995764/22',1796091996151,X'20FB3C3147CC9042419A3F5EC254A5DA242FA8DF1DFD8F4F76E74F305F32C04B');
+INSERT INTO "events" VALUES(124,1,3,'CursorMoved',1,'{"run":1,"at":1796091996152,"cursor":{"ordinal":21,"customer":"team_river.side_505","purpose":"subscription"},"watched_from":{"ordinal":21,"customer":"team_river.side_505","purpose":"subscription"},"exceptional":[]}',2,'demo-1/1796091995764/1',1796091996152,X'80D54706F7A7577F795CB6DC571369EE5042C4BF0044C8BA58F9E39525D8F42A');
+INSERT INTO "events" VALUES(125,1,4,'RunCompleted',1,'{"run":1,"at":1796091996152}',2,'demo-1/1796091995764/1',1796091996152,X'ACAF972A82CF1C922F70C410815EB3180A477B0D0B8534F8ECAC0CFA8198419A');
+CREATE TABLE marks (
+  scope       TEXT NOT NULL,
+  key         TEXT NOT NULL,
+  fingerprint TEXT NOT NULL,
+  expires_at  INTEGER,
+  PRIMARY KEY (scope, key)
+) STRICT, WITHOUT ROWID;
+INSERT INTO "marks" VALUES('caller/anonymous','retry-18072e8c35bf992d','91c335b3a2d2d1ae5c8cbd0d12c3293407e047528d55a9e4b22c7485da29c4b1',1798683995794);
+INSERT INTO "marks" VALUES('caller/anonymous','retry-7311d8a3c2ce6f44','2c7937bb99306c83bc93189c37b44e135f8a8aef48d26fe3a510e8f791499d0d',1798683995777);
+INSERT INTO "marks" VALUES('caller/anonymous','retry-741c7a87ce42c82','764b6ffd417403ea0562cff686969df9174c309773d033cccde0fce71904c790',1798683995796);
+INSERT INTO "marks" VALUES('caller/anonymous','retry-a6cecc1b78e51061','68677fafcbadb93387b51f4db0d44d87e68e49daf2d385f89fb67e7ba380a034',1798683995783);
+INSERT INTO "marks" VALUES('caller/anonymous','retry-c9e9c616612e7696','045726776c72cc7ce019bb702481a4a347d276e129956c453de0c36b8c48d434',1798683995792);
+INSERT INTO "marks" VALUES('caller/anonymous','retry-d5f4b3b2e4b06ce6','d34eb4f5006f09788a323beb3c8e04371d35ebe2d63d448b0ccf7bb5a80b38a2',1798683995798);
+CREATE TABLE obligations (
+  period          TEXT NOT NULL,
+  customer        TEXT NOT NULL,
+  purpose         TEXT NOT NULL,
+  status          TEXT NOT NULL,
+  amount_minor    INTEGER NOT NULL,
+  currency        TEXT NOT NULL,
+  charge_id       TEXT NOT NULL,
+  attempt         INTEGER NOT NULL,
+  decline_code    TEXT NOT NULL,
+  reason          TEXT NOT NULL,
+  request_id      TEXT NOT NULL,
+  initiated_at    INTEGER NOT NULL,
+  updated_at      INTEGER NOT NULL,
+  next_action_at  INTEGER,
+  next_attempt_at INTEGER,
+  epoch           INTEGER NOT NULL,
+  PRIMARY KEY (period, customer, purpose),
+  CONSTRAINT somebody_acts_next CHECK (
+    next_action_at IS NOT NULL OR status = 'completed' OR status = 'waived' OR status = 'cancelled'
+    OR status = 'uncollectible' OR status = 'parked' OR status = 'rejected' OR status = 'capped')
+) STRICT, WITHOUT ROWID;
+INSERT INTO "obligations" VALUES('2026-08','atlas+pro.790','subscription','completed',4500,'eur','ch_860478e4b38dadd5',1,'','','479d82f191fcce8a1d3300dd94092619',1796091995469,1796091995898,NULL,NULL,2);
+INSERT INTO "obligations" VALUES('2026-08','blue-harbor-912','subscription','completed',4500,'eur','ch_53e74cca691147c8',1,'','','e8fb8c65ba57b7f25a86ff2ecf578a2a',1796091995469,1796091995896,NULL,NULL,2);
+INSERT INTO "obligations" VALUES('2026-08','cust_10422','seats','completed',4500,'eur','ch_faad764e521b1b0d',1,'','','75c6ef5f7dddced10e123b3296e99569',1796091995469,1796091995898,NULL,NULL,2);
+INSERT INTO "obligations" VALUES('2026-08','cust_10673','subscription','completed',9900,'krw','ch_4c48da5757aaea5e',1,'','','ff1d500075287e025cc6b70f586f9db7',1796091995469,1796091995897,NULL,NULL,2);
+INSERT INTO "obligations" VALUES('2026-08','cust_10873','subscription','completed',4500,'eur','ch_c133f9432b1531e6',1,'','','163f69ba2bff1c85fab34d5d52a79aac',1796091995469,1796091995898,NULL,NULL,2);
+INSERT INTO "obligations" VALUES('2026-08','cust_10973','subscription','completed',2900,'chf','ch_3eb674c4639a3f24',1,'','','99ad5b695417b0fcd622e69ee90dcb5d',1796091995469,1796091995897,NULL,NULL,2);
+INSERT INTO "obligations" VALUES('2026-08','delta:us','subscription','completed',990,'usd','ch_4a785fde077524b8',1,'','','77b1a85bb6a06592b8b75b5b99c7b69d',1796091995469,1796091995897,NULL,NULL,2);
+INSERT INTO "obligations" VALUES('2026-08','harbor.sg-345','subscription','completed',4500,'aud','ch_c38b2d03b83c1969',1,'','','b23bea485974c2da8e9288de2838b454',1796091995469,1796091995899,NULL,NULL,2);
+INSERT INTO "obligations" VALUES('2026-08','orbit-7','subscription','completed',4500,'eur','ch_519ffd0ea23d1890',1,'','','d3676e0da51a71c2b3b36d89e838f6a8',1796091995469,1796091995899,NULL,NULL,2);
+INSERT INTO "obligations" VALUES('2026-08','org:delta:eu:815','seats','completed',990,'usd','ch_2c964165e2694c4f',1,'','','cb3fd3b04db0aa9050d07697537f2d0d',1796091995469,1796091995898,NULL,NULL,2);
+INSERT INTO "obligations" VALUES('2026-08','org:delta:eu:840','subscription','completed',14800,'jpy','ch_0b0f0afed8157e91',1,'','','131ab1d10521a04e2164ec4126fd426a',1796091995469,1796091995897,NULL,NULL,2);
+INSERT INTO "obligations" VALUES('2026-08','org:pine.ridge:909','subscription','completed',9900,'usd','ch_c87a0e1e831167bf',1,'','','20fa0c5a441b0b72d659d99c5795cf58',1796091995469,1796091995898,NULL,NULL,2);
+INSERT INTO "obligations" VALUES('2026-08','org:studio.kyoto:607','subscription','completed',2900,'usd','ch_cc224e197d572032',1,'','','940c9045594ed51913f68d05b6b3f431',1796091995469,1796091995898,NULL,NULL,2);
+INSERT INTO "obligations" VALUES('2026-08','org:studio.kyoto:886','subscription','completed',900,'eur','ch_94307298f1c4639f',1,'','','c9c431185596f267dd0a022911429c64',1796091995469,1796091995899,NULL,NULL,2);
+INSERT INTO "obligations" VALUES('2026-08','pine.ridge','subscription','completed',29900,'sek','ch_2d9f96c4ad70558f',1,'','','b256e663d5f5454542c7ba52dae9480a',1796091995469,1796091995899,NULL,NULL,2);
+INSERT INTO "obligations" VALUES('2026-08','quartz-283','subscription','completed',4500,'eur','ch_32f4ade305cc5978',1,'','','557e3fbf12f4ff5c9b9e8c4275309481',1796091995469,1796091995899,NULL,NULL,2);
+INSERT INTO "obligations" VALUES('2026-08','quartz-552','subscription','completed',990,'usd','ch_41ee10bbea2fa8d3',1,'','','retry-a6cecc1b78e51061',1796091995783,1796091996141,NULL,NULL,2);
+INSERT INTO "obligations" VALUES('2026-08','sirocco.330','subscription','completed',3900,'gbp','ch_08405ced803c1abf',1,'','','bfdb962f036d9a51b1b4208597e25cc2',1796091995900,1796091996143,NULL,NULL,2);
+INSERT INTO "obligations" VALUES('2026-08','studio.kyoto-720','subscription','completed',990,'usd','ch_9693e46c8ce15d2b',1,'','','retry-18072e8c35bf992d',1796091995794,1796091996143,NULL,NULL,2);
+INSERT INTO "obligations" VALUES('2026-08','team_harbor.sg_794','subscription','completed',14800,'jpy','ch_ba29daecefb0c356',1,'','','3c07e0c3302c8bd0d699f854ab5bd7c7',1796091995900,1796091996143,NULL,NULL,2);
+INSERT INTO "obligations" VALUES('2026-08','team_river.side_505','subscription','completed',8900,'eur','ch_4f3b5b82c200565c',1,'','','1d014b7ee4b1b5031a4f220f66e5f261',1796091995900,1796091996151,NULL,NULL,2);
+CREATE TABLE plan_rows (
+  plan              INTEGER NOT NULL REFERENCES plans (id),
+  customer          TEXT NOT NULL,
+  purpose           TEXT NOT NULL,
+  amount_minor      INTEGER NOT NULL,
+  currency          TEXT NOT NULL,
+  payment_method    TEXT NOT NULL,
+  provider_customer TEXT NOT NULL,
+  anchor            TEXT NOT NULL,
+  skip_reason       TEXT NOT NULL,
+  PRIMARY KEY (plan, customer, purpose)
+) STRICT, WITHOUT ROWID;
+INSERT INTO "plan_rows" VALUES(1,'atlas+pro.790','subscription',4500,'eur','pm_card_visa','cus_86f46f1e6d2515','','');
+INSERT INTO "plan_rows" VALUES(1,'blue-harbor-912','subscription',4500,'eur','pm_card_mastercard','cus_1d1d9a34cb5cde','2026-01-05@Europe/London','');
+INSERT INTO "plan_rows" VALUES(1,'cust_10422','seats',4500,'eur','pm_card_mastercard','cust_10422','','');
+INSERT INTO "plan_rows" VALUES(1,'cust_10673','subscription',9900,'krw','pm_card_visa','cus_cde5b441cba26a','2025-11-30@Asia/Tokyo','');
+INSERT INTO "plan_rows" VALUES(1,'cust_10873','subscription',4500,'eur','pm_card_mastercard','cus_738aa1f8b79dfc','','');
+INSERT INTO "plan_rows" VALUES(1,'cust_10973','subscription',2900,'chf','pm_card_visa','cus_08528ab46791e5','2025-01-01','');
+INSERT INTO "plan_rows" VALUES(1,'delta:us','subscription',990,'usd','pm_card_mastercard','delta:us','2026-02-28@America/New_York','');
+INSERT INTO "plan_rows" VALUES(1,'harbor.sg-345','subscription',4500,'aud','pm_card_mastercard','cus_938780e7ea0454','','');
+INSERT INTO "plan_rows" VALUES(1,'orbit-7','subscription',4500,'eur','pm_card_mastercard','cus_59ed1d046f87d9','2025-01-01','');
+INSERT INTO "plan_rows" VALUES(1,'org:delta:eu:815','seats',990,'usd','pm_card_visa','cus_89ec5c090036ff','','');
+INSERT INTO "plan_rows" VALUES(1,'org:delta:eu:840','subscription',14800,'jpy','pm_card_visa','org:delta:eu:840','2026-01-05@Europe/London','');
+INSERT INTO "plan_rows" VALUES(1,'org:pine.ridge:909','subscription',9900,'usd','pm_card_visa','org:pine.ridge:909','2026-01-05@Europe/London','');
+INSERT INTO "plan_rows" VALUES(1,'org:studio.kyoto:607','subscription',2900,'usd','pm_card_visa','cus_7dc9933f859bb7','','');
+INSERT INTO "plan_rows" VALUES(1,'org:studio.kyoto:886','subscription',900,'eur','pm_card_mastercard','cus_a8b231e976a74f','2025-01-01','');
+INSERT INTO "plan_rows" VALUES(1,'pine.ridge','subscription',29900,'sek','pm_card_visa','cus_41939d30970cca','2026-02-28@America/New_York','');
+INSERT INTO "plan_rows" VALUES(1,'quartz-283','subscription',4500,'eur','pm_card_visa','quartz-283','2025-11-30@Asia/Tokyo','');
+INSERT INTO "plan_rows" VALUES(1,'quartz-552','subscription',990,'usd','pm_card_visa','quartz-552','2025-01-01','');
+INSERT INTO "plan_rows" VALUES(1,'sirocco.330','subscription',3900,'gbp','pm_card_visa','cus_85f41abb28abae','2026-01-05@Europe/London','');
+INSERT INTO "plan_rows" VALUES(1,'studio.kyoto-720','subscription',990,'usd','pm_card_mastercard','studio.kyoto-720','','');
+INSERT INTO "plan_rows" VALUES(1,'team_harbor.sg_794','subscription',14800,'jpy','pm_card_visa','cus_32df3f1cb08bc1','','');
+INSERT INTO "plan_rows" VALUES(1,'team_river.side_505','subscription',8900,'eur','pm_card_visa','team_river.side_505','','');
+CREATE TABLE plan_skips (
+  plan        INTEGER NOT NULL REFERENCES plans (id),
+  skip_reason TEXT NOT NULL,
+  customers   INTEGER NOT NULL,
+  PRIMARY KEY (plan, skip_reason)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE plan_totals (
+  plan         INTEGER NOT NULL REFERENCES plans (id),
+  currency     TEXT NOT NULL,
+  amount_minor INTEGER NOT NULL,
+  PRIMARY KEY (plan, currency)
+) STRICT, WITHOUT ROWID;
+INSERT INTO "plan_totals" VALUES(1,'aud',4500);
+INSERT INTO "plan_totals" VALUES(1,'chf',2900);
+INSERT INTO "plan_totals" VALUES(1,'eur',36800);
+INSERT INTO "plan_totals" VALUES(1,'gbp',3900);
+INSERT INTO "plan_totals" VALUES(1,'jpy',29600);
+INSERT INTO "plan_totals" VALUES(1,'krw',9900);
+INSERT INTO "plan_totals" VALUES(1,'sek',29900);
+INSERT INTO "plan_totals" VALUES(1,'usd',16760);
+CREATE TABLE plans (
+  id         INTEGER PRIMARY KEY,
+  hash       TEXT UNIQUE,
+  period     TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  customers  INTEGER NOT NULL,
+  to_bill    INTEGER NOT NULL
+) STRICT;
+INSERT INTO "plans" VALUES(1,'211519b88cab55ee3d0df1555a1b817a','2026-08',1796091995433,21,21);
+CREATE TABLE quarantine (
+  persistence_id TEXT PRIMARY KEY,
+  reason         TEXT NOT NULL,
+  since          INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE refunds (
+  customer       TEXT NOT NULL,
+  period         TEXT NOT NULL,
+  purpose        TEXT NOT NULL,
+  number         INTEGER NOT NULL CHECK (number >= 1),
+  amount_minor   INTEGER NOT NULL CHECK (amount_minor > 0),
+  currency       TEXT NOT NULL,
+  status         TEXT NOT NULL,
+  refund_id      TEXT NOT NULL,
+  reason         TEXT NOT NULL,
+  request_id     TEXT NOT NULL,
+  who            TEXT NOT NULL,
+  why            TEXT NOT NULL,
+  requested_at   INTEGER NOT NULL,
+  updated_at     INTEGER NOT NULL,
+  next_action_at INTEGER,
+  PRIMARY KEY (customer, period, purpose, number),
+  CONSTRAINT somebody_acts_next CHECK (
+    next_action_at IS NOT NULL OR status = 'succeeded' OR status = 'failed' OR status = 'parked')
+) STRICT, WITHOUT ROWID;
+CREATE TABLE snapshots (
+  entity         INTEGER PRIMARY KEY REFERENCES entities (id),
+  at             INTEGER NOT NULL,
+  head           BLOB NOT NULL,
+  schema_version INTEGER NOT NULL,
+  payload        TEXT NOT NULL
+) STRICT;
+CREATE TABLE store_state (
+  id               INTEGER PRIMARY KEY CHECK (id = 1),
+  commit_count     INTEGER NOT NULL,
+  last_position    INTEGER NOT NULL,
+  rolling          BLOB NOT NULL CHECK (length(rolling) = 32),
+  obligations      INTEGER NOT NULL,
+  open_obligations INTEGER NOT NULL,
+  marks            INTEGER NOT NULL
+) STRICT;
+INSERT INTO "store_state" VALUES(1,26,125,X'033E1975BC4E1D651D95117E127417D56A143D36F9D3C95E20483BAD4EDBC1F0',21,0,6);
+CREATE TABLE store_values (
+  name  TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO "store_values" VALUES('account','default');
+INSERT INTO "store_values" VALUES('key_scheme','v1');
+INSERT INTO "store_values" VALUES('mode','test');
+INSERT INTO "store_values" VALUES('namespace','demo-billing');
+INSERT INTO "store_values" VALUES('schema','2');
+INSERT INTO "store_values" VALUES('shards','256');
+INSERT INTO "store_values" VALUES('store_id','de1cca5234c56e109cb6d6e988cf44b9');
+CREATE TRIGGER events_are_not_changed BEFORE UPDATE ON events
+BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
+CREATE TRIGGER events_are_not_deleted BEFORE DELETE ON events
+BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
+CREATE TRIGGER obligations_are_not_deleted BEFORE DELETE ON obligations
+BEGIN SELECT RAISE(ABORT, 'obligations are never deleted'); END;
+CREATE INDEX obligations_due
+  ON obligations (next_action_at, period, customer, purpose, epoch, status)
+  WHERE next_action_at IS NOT NULL;
+CREATE INDEX obligations_attention
+  ON obligations (customer, period, purpose)
+  WHERE status IN ('parked', 'rejected', 'capped', 'uncollectible', 'processing',
+                   'action_required') OR (status = 'completed' AND reason <> '');
+CREATE TRIGGER refunds_are_not_deleted BEFORE DELETE ON refunds
+BEGIN SELECT RAISE(ABORT, 'refunds are never deleted'); END;
+CREATE VIEW v1_events AS
+SELECT e.position, n.persistence_id, e.sequence_nr, e.manifest, e.version, e.payload, e.epoch,
+       e.writer, strftime('%Y-%m-%dT%H:%M:%fZ', e.at / 1000.0, 'unixepoch') AS at, e.at AS at_ms,
+       lower(hex(e.head)) AS head
+FROM events e JOIN entities n ON n.id = e.entity;
+CREATE VIEW v1_obligations AS
+SELECT customer, period, purpose, status,
+       status NOT IN ('completed', 'waived', 'cancelled', 'uncollectible') AS is_open,
+       amount_minor, currency, charge_id, attempt, decline_code, reason, request_id,
+       strftime('%Y-%m-%dT%H:%M:%fZ', initiated_at / 1000.0, 'unixepoch') AS initiated_at,
+       strftime('%Y-%m-%dT%H:%M:%fZ', updated_at / 1000.0, 'unixepoch') AS updated_at,
+       strftime('%Y-%m-%dT%H:%M:%fZ', next_action_at / 1000.0, 'unixepoch') AS next_action_at,
+       strftime('%Y-%m-%dT%H:%M:%fZ', next_attempt_at / 1000.0, 'unixepoch') AS next_attempt_at
+FROM obligations;
+CREATE VIEW v1_refunds AS
+SELECT customer, period, purpose, number, status, status NOT IN ('succeeded', 'failed') AS is_open,
+       amount_minor, currency, refund_id, reason, request_id, who, why,
+       strftime('%Y-%m-%dT%H:%M:%fZ', requested_at / 1000.0, 'unixepoch') AS requested_at,
+       strftime('%Y-%m-%dT%H:%M:%fZ', updated_at / 1000.0, 'unixepoch') AS updated_at,
+       strftime('%Y-%m-%dT%H:%M:%fZ', next_action_at / 1000.0, 'unixepoch') AS next_action_at
+FROM refunds;
+COMMIT;
