@@ -284,11 +284,17 @@ class CommandLine {
                       [this] { return journal_show(source_, persistence_id_); });
     show->add_option("entity", persistence_id_, "Persistence id, e.g. customer/cust_1")->required();
     auto* tail = verb(journal, "tail", "The newest events",
-                      [this] { return journal_tail(source_, count_); });
+                      [this] { return journal_tail(source_, count_, is_following_); });
+    tail->add_flag("-f,--follow", is_following_, "Then each new event, until a signal ends it");
     tail->add_option("-n,--count", count_, "How many")
         ->check(CLI::Range(1, 100'000))
         ->capture_default_str();
-    for (auto* sub : {verify, stats, show, tail}) {
+    auto* out = verb(journal, "export", "One state of the store as lines of JSON on stdout",
+                     [this] { return journal_export(source_); });
+    auto* in = verb(journal, "import", "An export into an empty store, or one that it continues",
+                    [this] { return journal_import(source_, file_); });
+    in->add_option("file", file_, "The export; - is stdin")->required();
+    for (auto* sub : {verify, stats, show, tail, out, in}) {
       add_config_file(sub)->required();
       add_json(sub);
     }
@@ -402,6 +408,7 @@ class CommandLine {
   MigrateOptions migrate_;
   std::string file_;
   std::uint64_t count_ = 20;
+  bool is_following_ = false;
 };
 
 }  // namespace

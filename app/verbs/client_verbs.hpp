@@ -96,8 +96,13 @@ struct AttentionOptions {
 [[nodiscard]] ExitCode journal_verify(const Source& source);
 [[nodiscard]] ExitCode journal_stats(const Source& source);
 [[nodiscard]] ExitCode journal_show(const Source& source, const std::string& persistence_id);
-/// The last `count` events of the store.
-[[nodiscard]] ExitCode journal_tail(const Source& source, std::uint64_t count);
+/// The last `count` events of the store; `follow`: then each new one, until a signal ends it or
+/// nobody reads the output any more.
+[[nodiscard]] ExitCode journal_tail(const Source& source, std::uint64_t count, bool follow);
+/// One state of the store as lines of JSON on stdout.
+[[nodiscard]] ExitCode journal_export(const Source& source);
+/// An export (- is stdin) into the configured store, which must be empty or be continued by it.
+[[nodiscard]] ExitCode journal_import(const Source& source, const std::string& file);
 
 /// What `migrate up` would do to the store; reads only.
 [[nodiscard]] ExitCode migrate_plan(const Source& source);

@@ -1,9 +1,11 @@
 // journal verify, stats, show, tail: on a store that may be live or stopped.
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <deque>
 #include <functional>
+#include <thread>
 
 #include <boost/json.hpp>
 
@@ -71,6 +73,23 @@ void print_event(const Source& source, std::uint64_t position, const Persistence
               static_cast<unsigned long long>(event.sequence_nr.value), to_iso(event.at).c_str(),
               static_cast<unsigned long long>(event.epoch.value), event.event.manifest.name.c_str(),
               event.event.payload.c_str());
+}
+
+/// Prints what is committed after `position`, until a signal ends the process or the output is
+/// gone. A look at the end of the store costs one query, so that five a second burden nobody.
+ExitCode follow_from(const Source& source, journal::JournalReader& reader, std::uint64_t position) {
+  constexpr std::chrono::milliseconds pause{200};
+  while (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) {
+    std::this_thread::sleep_for(pause);
+    auto end =
+        reader.scan(position, [&](std::uint64_t at, const PersistenceId& id, StoredEvent&& event) {
+          print_event(source, at, id, event);
+          return true;
+        });
+    if (!end) return report(end.error());
+    position = *end;
+  }
+  return ExitCode::ok;
 }
 
 }  // namespace
@@ -171,7 +190,7 @@ ExitCode journal_show(const Source& source, const std::string& persistence_id) {
   return ExitCode::ok;
 }
 
-ExitCode journal_tail(const Source& source, std::uint64_t count) {
+ExitCode journal_tail(const Source& source, std::uint64_t count, bool follow) {
   auto store = open_store_of(source);
   if (!store) return report(store.error());
   auto stats = store->reader->stats();
@@ -192,7 +211,7 @@ ExitCode journal_tail(const Source& source, std::uint64_t count) {
       });
   if (!end) return report(end.error());
   for (const auto& line : last) print_event(source, line.position, line.id, line.event);
-  return ExitCode::ok;
+  return follow ? follow_from(source, *store->reader, *end) : ExitCode::ok;
 }
 
 }  // namespace onceward::app

@@ -137,6 +137,62 @@ class WithNode(World):
         self.assertIn("BillingInitiated", show.stdout)
         self.assertEqual(onceward("journal", "show", "customer/x", "-c", config).returncode, 3)
 
+    def test_journal_tail_follows_a_live_store(self):
+        self.start_node()
+        self.bill()
+        tail = subprocess.Popen(
+            [ONCEWARD, "journal", "tail", "-f", "-n", "1", "-c", str(self.config), "--json"],
+            stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        try:
+            self.assertEqual(json.loads(tail.stdout.readline())["event"], "BillingCompleted")
+            self.assertEqual(self.bill("cust_2", "k2")[0], 200)
+            followed = [json.loads(tail.stdout.readline()) for _ in range(2)]
+            self.assertEqual({event["persistence_id"] for event in followed}, {"customer/cust_2"})
+            self.assertEqual(followed[0]["position"] + 1, followed[1]["position"])
+            self.assertIsNone(tail.poll(), "it goes on")
+        finally:
+            tail.kill()
+            tail.communicate()
+
+    def test_journal_export_is_imported_whole_and_never_billed_before_a_reconciliation(self):
+        node = self.start_node()
+        self.bill()
+        config = str(self.config)
+        live = onceward("journal", "export", "-c", config)
+        self.assertEqual(live.returncode, 0, live.stderr)
+        events = [json.loads(line) for line in live.stdout.splitlines()]
+        self.assertEqual(events[0]["kind"], "onceward-export")
+        self.assertEqual(events[-1], {"kind": "end", "lines": len(events)})
+        export = self.directory / "export.ndjson"
+        export.write_text(live.stdout)
+        busy = onceward("journal", "import", str(export), "-c", config)
+        self.assertEqual(busy.returncode, 7, busy.stderr)
+        node.signal(signal.SIGTERM)
+        node.end()
+        same = onceward("journal", "import", str(export), "-c", config, "--json")
+        self.assertEqual((same.returncode, json.loads(same.stdout or "{}").get("added_events")),
+                         (0, 0), same.stderr)  # fmt: skip
+        forged = live.stdout.replace('"kind":"obligations"', '"kind":"obligations","x":1')
+        forged = forged.replace('"amount_minor":4990,"currency":"usd","charge_id"',
+                                '"amount_minor":4991,"currency":"usd","charge_id"')  # fmt: skip
+        self.assertNotEqual(forged, live.stdout)
+        for suffix in ("", "-wal", "-shm", ".anchor"):
+            (self.directory / f"billing.db{suffix}").unlink(missing_ok=True)
+        export.write_text(forged)
+        refused = onceward("journal", "import", str(export), "-c", config)
+        self.assertEqual(refused.returncode, 1, refused.stderr)
+        self.assertIn("49.91", refused.stderr)
+        self.assertFalse((self.directory / "billing.db").exists())
+        export.write_text(live.stdout)
+        done = onceward("journal", "import", str(export), "-c", config)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(onceward("journal", "export", "-c", config).stdout.splitlines()[1:3],
+                         live.stdout.splitlines()[1:3])  # fmt: skip
+        serve = onceward("serve", "-c", config)
+        self.assertNotEqual(serve.returncode, 0, "an export may be older than the provider")
+        self.assertEqual(onceward("customers", "show", "cust_1", "-c", config).returncode, 0)
+
     def test_journal_verify_finds_an_edited_event(self):
         node = self.start_node()
         self.bill()
