@@ -52,6 +52,38 @@ TEST_F(ActorsTest, DeathsAreCountedOverPassivation) {
   EXPECT_TRUE(eventually([this] { return quarantined().size() == 1; }));
 }
 
+TEST_F(ActorsTest, AnEventOfUnknownNameQuarantinesItsEntityByNameAndNoOther) {
+  CommitUnit unit;
+  unit.persistence_id = counter_id("a");
+  unit.epoch = journal.epoch_of(ShardNr{0});
+  unit.writer = WriterId{"later release"};
+  unit.at = clock.now().wall;
+  unit.events.push_back({{"Unheard", 7}, "{}"});
+  ASSERT_TRUE(std::holds_alternative<Stored>(journal.commit(std::span(&unit, 1)).front()));
+  start();
+  EXPECT_EQ(reply("a", Settle{"2026-08"}), "quarantined");
+  EXPECT_EQ(reply("b", Settle{"2026-08"}), "settled");
+  EXPECT_EQ(provider.posts(), 1) << "nothing is sent for an entity that is not understood";
+  ASSERT_TRUE(eventually([this] { return quarantined().size() == 1; }));
+  EXPECT_EQ(quarantined().front().persistence_id, counter_id("a"));
+  EXPECT_NE(quarantined().front().reason.find("Unheard"), std::string::npos)
+      << quarantined().front().reason;
+}
+
+TEST_F(ActorsTest, AClockThatGoesBackwardsOverARestartBillsNothingTwice) {
+  start();
+  EXPECT_EQ(reply("a", Settle{"2026-08"}), "settled");
+  stop();
+  clock.wall_ms -= 86'400'000;
+  ASSERT_TRUE(journal.raise_epoch(ShardNr{0}));
+  start();
+  EXPECT_EQ(reply("a", Settle{"2026-08"}), "settled");
+  EXPECT_EQ(provider.posts(), 1);
+  EXPECT_EQ(reply("a", Settle{"2026-09"}), "settled");
+  EXPECT_EQ(provider.posts(), 2);
+  EXPECT_TRUE(quarantined().empty());
+}
+
 TEST_F(ActorsTest, QuarantineIsKnownAfterARestartAndNothingRunsTheEntity) {
   store_open("a", "2026-08", Timestamp{1}, false);
   ASSERT_TRUE(journal.quarantine(counter_id("a"), "by hand", clock.now().wall));
