@@ -105,17 +105,6 @@ TEST_F(ActorsTest, AnEventThatCannotBeAppliedQuarantinesItsEntity) {
   EXPECT_EQ(reply("a", Look{}), "quarantined");
 }
 
-TEST_F(ActorsTest, AnEventOfUnknownNameQuarantinesItsEntity) {
-  CommitUnit unit;
-  unit.persistence_id = counter_id("a");
-  unit.epoch = journal.epoch_of(ShardNr{0});
-  unit.events.push_back({{"FromTheFuture", 1}, "{}"});
-  ASSERT_TRUE(std::holds_alternative<Stored>(journal.commit(std::span(&unit, 1)).front()));
-  start();
-  EXPECT_EQ(reply("a", Look{}), "quarantined");
-  EXPECT_TRUE(eventually([this] { return quarantined().size() == 1; }));
-}
-
 TEST_F(ActorsTest, AQuarantineThatCannotBeRecordedHoldsAndIsTriedAgain) {
   journal.quarantines_fail = 2;
   start();
