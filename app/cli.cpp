@@ -8,6 +8,7 @@
 
 #include "app/verbs/client_verbs.hpp"
 #include "app/verbs/harness.hpp"
+#include "app/verbs/harness_real.hpp"
 #include "app/verbs/signals.hpp"
 #include "app/verbs/verbs.hpp"
 
@@ -333,8 +334,16 @@ class CommandLine {
       sub->add_option("--without", harness_.without, "Take one guard out: the run must turn red");
       sub->add_flag("--long", harness_.deep, "Larger bounds");
     };
-    auto* run = verb(harness, "run", "Every schedule within the bounds, then random worlds",
-                     [this] { return harness_run(harness_); });
+    auto* run =
+        verb(harness, "run", "Every schedule within the bounds, then random worlds",
+             [this] { return harness_.real ? harness_real(harness_) : harness_run(harness_); });
+    auto* real = run->add_flag("--real", harness_.real, "Processes, SIGKILL and SIGSTOP instead");
+    run->add_option("--kills", harness_.kills, "How often the node is killed or stopped")
+        ->needs(real)
+        ->check(CLI::Range(1, 100'000));
+    run->add_option("--seed", harness_.seed, "Of the kills")
+        ->needs(real)
+        ->check(CLI::NonNegativeNumber);
     run->add_flag("--exhaustive", harness_.exhaustive, "Only the exhaustive scenarios");
     run->add_option("--seeds", harness_.seeds, "Only random worlds: a count, or A..B");
     run->add_option("--report", harness_.report_file, "HTML report to write");

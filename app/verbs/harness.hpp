@@ -18,9 +18,11 @@ struct HarnessOptions {
   std::string junit_file;
   std::string without;  ///< guard to take out
   bool deep = false;    ///< larger bounds
+  bool real = false;    ///< processes instead of simulated worlds
+  int kills = 100;      ///< of --real: how often the node is killed or stopped
   // Of one schedule:
   std::string choices;
-  std::int64_t seed = -1;
+  std::int64_t seed = -1;  ///< with --real: of the faults; -1: 1
 };
 
 /// Exit 0 all hold; 1 a violation; 9 not everything within the bound was run, or something that
