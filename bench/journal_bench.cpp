@@ -164,7 +164,7 @@ class Loop {
         "purpose = 'subscription'");
     cap_ = prepare(
         "INSERT INTO cap_reservations VALUES ('2026-08', ?1, 'subscription', 1, 'reserved', 4990, "
-        "'usd')");
+        "'usd', 1234567890123456789)");
     cap_end_ = prepare(
         "UPDATE cap_reservations SET state = 'settled' WHERE period = '2026-08' AND customer = ?1 "
         "AND purpose = 'subscription' AND attempt = 1");

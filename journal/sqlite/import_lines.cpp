@@ -104,7 +104,7 @@ Result<Unit> Import::begin_new(const std::string& line) {
   return connection_.execute(
       "WITH RECURSIVE n (shard) AS (SELECT 0 UNION ALL SELECT shard + 1 FROM n WHERE shard + 1 < "
       "(SELECT CAST(value AS INTEGER) FROM store_values WHERE name = 'shards')) "
-      "INSERT INTO epochs SELECT shard, 0 FROM n");
+      "INSERT INTO epochs SELECT shard, 0, ~0 FROM n");
 }
 
 Result<Unit> Import::begin_continuing(const std::string& line) {
@@ -228,8 +228,9 @@ Result<Unit> Import::take_row(const ExportTable& table, const std::string& line)
   // An epoch never falls: whoever wrote under the larger one must stay fenced.
   if (std::string_view(table.name) == "epochs") {
     sql =
-        "INSERT INTO epochs SELECT ?1 ->> '$.shard', ?1 ->> '$.epoch' WHERE true "
-        "ON CONFLICT (shard) DO UPDATE SET epoch = max(epoch, excluded.epoch)";
+        "INSERT INTO epochs SELECT ?1 ->> '$.shard', ?1 ->> '$.epoch', ?1 ->> '$.complement' "
+        "WHERE true ON CONFLICT (shard) DO UPDATE SET epoch = max(epoch, excluded.epoch), "
+        "complement = ~max(epoch, excluded.epoch)";
     return execute(sql, line);
   }
   return sql.find("?2") == std::string::npos ? execute(sql, line)

@@ -14,6 +14,7 @@
 #include "journal/sqlite/connecting.hpp"
 #include "journal/sqlite/import_lines.hpp"
 #include "journal/sqlite/query.hpp"
+#include "journal/sqlite/row_digest.hpp"
 #include "journal/sqlite/store_state.hpp"
 
 namespace onceward::journal {
@@ -93,6 +94,9 @@ Result<Unit> expect_clean(const std::string& path) {
 Result<ImportReport> build(std::istream& lines, const std::string& path, bool continues) {
   auto connection = SqliteConnection::open({.path = path, .open = SqliteOpen::create, .vfs = {}});
   if (!connection.has_value()) return Unexpected{std::move(connection).error()};
+  if (auto added = sqlite::add_row_digest(*connection); !added.has_value()) {
+    return Unexpected{std::move(added).error()};
+  }
   // Nothing of this file counts before it is complete and synced.
   if (auto set = connection->execute("PRAGMA synchronous = OFF; BEGIN IMMEDIATE");
       !set.has_value()) {
