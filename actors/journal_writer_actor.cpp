@@ -112,6 +112,20 @@ void JournalWriterActor::on(mail::QuarantineRequest&& request) {
   record_quarantines();
 }
 
+void JournalWriterActor::on(mail::LiftRequest&& request) {
+  const auto asked = std::find_if(quarantines_.begin(), quarantines_.end(),
+                                  [&](const auto& waits) { return waits.id == request.id; });
+  if (asked != quarantines_.end()) {
+    return request.open->end(fail(ErrorCode::busy, "it is being quarantined just now"));
+  }
+  auto lifted = node_.journal.lift_quarantine(request.id);
+  if (!lifted) {
+    node_.report_writer(lifted.error().context);
+    return request.open->end(std::move(lifted));
+  }
+  post(request.router, RouterMail{mail::Lifted{std::move(request.id), std::move(request.open)}});
+}
+
 // Until it is recorded the entity refuses commands by itself; what fails is tried again.
 void JournalWriterActor::record_quarantines() {
   const Timestamp now = node_.now().wall;

@@ -32,6 +32,7 @@ class JournalWriterActor final : public caf::event_based_actor {
   void on(mail::Stop&&);
   void on(mail::CommitRequest&& request);
   void on(mail::QuarantineRequest&& request);
+  void on(mail::LiftRequest&& request);
   void on(mail::RetryBarrier&&);
   void on(mail::Flush&&);
 

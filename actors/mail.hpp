@@ -15,6 +15,7 @@
 
 #include "actors/caf_compat.hpp"
 #include "actors/open_command.hpp"
+#include "actors/open_lift.hpp"
 #include "actors/tokens.hpp"
 
 namespace onceward::actors {
@@ -98,6 +99,15 @@ struct MayLeave {
 struct Quarantined {
   PersistenceId id;
 };
+/// The quarantine of an entity is to be lifted, and then: it was lifted in the store.
+struct Lift {
+  PersistenceId id;
+  std::unique_ptr<OpenLift> open;
+};
+struct Lifted {
+  PersistenceId id;
+  std::unique_ptr<OpenLift> open;
+};
 /// Passivate idle entities as long as too many are in memory.
 struct Trim {};
 
@@ -113,6 +123,11 @@ struct QuarantineRequest {
   caf::actor entity;
   PersistenceId id;
   std::string reason;
+};
+struct LiftRequest {
+  caf::actor router;
+  PersistenceId id;
+  std::unique_ptr<OpenLift> open;
 };
 struct RetryBarrier {};
 /// To itself, behind all that waits already: the group is exactly what was queued.
@@ -160,11 +175,11 @@ struct EntityMail : Mail<mail::Delivery, mail::Recovered, mail::CommitAnswered, 
   using Mail::Mail;
 };
 struct RouterMail : Mail<mail::Deliver, mail::WakeMany, mail::Left, mail::Stays, mail::MayLeave,
-                         mail::Quarantined, mail::Trim> {
+                         mail::Quarantined, mail::Lift, mail::Lifted, mail::Trim> {
   using Mail::Mail;
 };
-struct WriterMail
-    : Mail<mail::CommitRequest, mail::QuarantineRequest, mail::RetryBarrier, mail::Flush> {
+struct WriterMail : Mail<mail::CommitRequest, mail::QuarantineRequest, mail::LiftRequest,
+                         mail::RetryBarrier, mail::Flush> {
   using Mail::Mail;
 };
 struct ReaderMail : Mail<mail::Recover, mail::RecoverWave, mail::LoadRequest, mail::Tick,

@@ -103,6 +103,18 @@ void RouterActor::on(mail::Quarantined&& quarantined) {
   quarantined_.insert(std::move(quarantined.id));
 }
 
+void RouterActor::on(mail::Lift&& lift) {
+  post(node_.writer, WriterMail{mail::LiftRequest{caf::actor_cast<caf::actor>(this),
+                                                  std::move(lift.id), std::move(lift.open)}});
+}
+
+void RouterActor::on(mail::Lifted&& lifted) {
+  quarantined_.erase(lifted.id);
+  deaths_.erase(lifted.id);
+  on(mail::Deliver{std::move(lifted.id), mail::Wake{}});
+  lifted.open->end(ok());
+}
+
 void RouterActor::on(mail::Trim&&) {
   make_room(nullptr);
 }

@@ -40,6 +40,8 @@ class RouterActor final : public caf::event_based_actor {
   void on(mail::Stays&& stays);
   void on(mail::MayLeave&& may);
   void on(mail::Quarantined&& quarantined);
+  void on(mail::Lift&& lift);
+  void on(mail::Lifted&& lifted);
   void on(mail::Trim&&);
 
   void forward(Entry& entry, mail::Delivery&& what);

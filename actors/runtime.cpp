@@ -70,6 +70,11 @@ class CafRuntime final : public Runtime {
     node_.gate->deliver(id, mail::Wake{});
   }
 
+  void lift_quarantine(const PersistenceId& id, std::function<void(Result<Unit>)> done) override {
+    node_.gate->post_to(node_.gate->router_of(id),
+                        RouterMail{mail::Lift{id, std::make_unique<OpenLift>(std::move(done))}});
+  }
+
   [[nodiscard]] bool is_recovered() const override { return node_.recovered.load(); }
   [[nodiscard]] RuntimeStats stats() const override { return node_.stats(); }
   void drain(std::int64_t grace_ms) override { stop(grace_ms); }

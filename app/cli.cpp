@@ -195,8 +195,8 @@ class CommandLine {
     auto* resolve = verb(attention, "resolve", "Give a verdict on one item, or on all that match",
                          [this] { return act("resolve"); });
     resolve->add_option("--as", attention_.resolution,
-                        "Obligations: paid_by_charge, paid_outside, written_off (default) or "
-                        "not_charged; refunds: given or not_given");
+                        "Required for obligations: paid_by_charge, paid_outside, written_off or "
+                        "not_charged; and for refunds: given or not_given");
     resolve->add_option(
         "--reference", attention_.reference,
         "The charge (paid_by_charge), how it was paid (paid_outside), or the refund's id "

@@ -8,6 +8,7 @@
 #include <onceward/actors/runtime.hpp>
 #include <onceward/billing/billing_entity.hpp>
 #include <onceward/billing/inbox_entity.hpp>
+#include <onceward/billing/quarantine_entity.hpp>
 #include <onceward/ingress/http_api.hpp>
 #include <onceward/ingress/run_service.hpp>
 #include <onceward/journal/sqlite_journal.hpp>
@@ -150,6 +151,7 @@ Result<Unit> RunningNode::start_runtime() {
   bindings.push_back(
       {"customer/", billing::billing_entity_type(billing_policy(config_)), nullptr, nullptr});
   bindings.push_back({"inbox/", billing::inbox_entity_type(), nullptr, nullptr});
+  bindings.push_back({"quarantine/", billing::quarantine_entity_type(), nullptr, nullptr});
   bindings.push_back(runs_->binding());
   auto runtime = actors::Runtime::start(std::move(options), *journal_, *provider_, *clock_,
                                         std::move(bindings));

@@ -1,6 +1,9 @@
 // BillCustomer: guards, conflicts, initiation, and when its sender is told.
 #include <algorithm>
+#include <string>
 #include <utility>
+
+#include <onceward/billing/quarantine_entity.hpp>
 
 #include "billing/commands.hpp"
 #include "billing/draft.hpp"
@@ -129,7 +132,7 @@ Decided decide_mark_refused(const BillingState& state, const BillCustomer& bill,
   const auto found = state.obligations.find({bill.key.period, bill.key.purpose});
   if (found == state.obligations.end()) {
     Decided decided = answer_only(TurnedDown{Turndown::quarantined});
-    decided.quarantine = "a caller's key is recorded without its obligation";
+    decided.quarantine = std::string(lost_obligation);
     return decided;
   }
   Told told{row_of(state.customer, found->first, found->second), false, true};

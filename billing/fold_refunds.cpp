@@ -19,11 +19,25 @@ RefundState* Fold::refund_of(const IdempotencyKey& key) {
   return found == ob_.refunds.end() ? nullptr : &*found;
 }
 
+namespace {
+
+// What our own refunds leave. What others gave back may be seen later than it was done: a history
+// stays possible whenever that is recorded.
+std::int64_t left_of_own(const ObligationState& obligation) {
+  std::int64_t left = obligation.amount.minor;
+  for (const RefundState& refund : obligation.refunds) {
+    if (refund.status != RefundStatus::failed) left -= refund.amount.minor;
+  }
+  return left;
+}
+
+}  // namespace
+
 std::string Fold::operator()(const RefundRequested& e) {
   if (ob_.status != ObligationStatus::completed) return "refund of what was not charged";
   if (e.number != ob_.refunds.size() + 1) return "refund with a number out of order";
   if (e.amount.minor <= 0 || e.amount.currency != ob_.amount.currency ||
-      e.amount.minor > refundable_minor(ob_)) {
+      e.amount.minor > left_of_own(ob_)) {
     return "refund of more than is left";
   }
   RefundState refund;
@@ -224,11 +238,9 @@ std::string Fold::operator()(const AlarmAcknowledged&) {
 
 std::int64_t refundable_minor(const ObligationState& obligation) {
   if (obligation.status != ObligationStatus::completed) return 0;
-  std::int64_t left = obligation.amount.minor;
-  for (const RefundState& refund : obligation.refunds) {
-    if (refund.status != RefundStatus::failed) left -= refund.amount.minor;
-  }
-  return left;
+  std::int64_t left = left_of_own(obligation);
+  for (const auto& [refund_id, amount_minor] : obligation.outside_refunds) left -= amount_minor;
+  return std::max<std::int64_t>(left, 0);
 }
 
 RefundRow refund_row_of(const ObligationKey& obligation, const RefundState& refund) {

@@ -157,14 +157,20 @@ std::optional<Timestamp> next_alarm_of_declined(const Draft& draft) {
   return ob.first_declined_at.value_or(draft.now()).plus(draft.policy().dunning_spread);
 }
 
+// Of ours, though no answer had named it: somebody acts on it, or anybody still could.
+bool can_still_be_paid(const ProviderObject& object) {
+  if (object.status == "pending" || object.status == "processing") return true;
+  return object.object == "payment_intent" && object.status != "canceled" &&
+         object.status != "succeeded";
+}
+
 // A try after a decline is due and this read decides about it. True if it has decided.
 bool on_last_look(Draft& draft, const ExternalAnswer& answer,
                   const std::vector<const ProviderObject*>& ours) {
   if (!next_try_is_due(draft)) return false;
   const ObligationState& ob = draft.obligation();
   const auto owned = std::find_if(ours.begin(), ours.end(), [&](const ProviderObject* o) {
-    return ob.intent.empty() ? o->status == "pending" || o->status == "processing"
-                             : o->id == ob.intent;
+    return ob.intent.empty() ? can_still_be_paid(*o) : o->id == ob.intent;
   });
   const ProviderObject* object = owned == ours.end() ? nullptr : *owned;
   if (object == nullptr && !is_list(answer.operation)) {
@@ -183,6 +189,14 @@ bool on_last_look(Draft& draft, const ExternalAnswer& answer,
     draft.add(DunningPlanned{draft.of(), draft.now(), DunningPlan::try_again, "found_" + status,
                              draft.now().plus(std::chrono::hours{1})});
     return true;
+  }
+  // An intent whose id no answer had told is payable: it is confirmed, not replaced.
+  if (object != nullptr && ob.intent.empty()) {
+    if (!has_our_money(draft, *object)) {
+      park_mismatch(draft);
+      return true;
+    }
+    adopt(draft, *object);
   }
   draft.add(FoundStillOwed{draft.of(), draft.now(), status,
                            object == nullptr ? "" : object->failure_charge});

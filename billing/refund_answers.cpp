@@ -192,8 +192,10 @@ void on_refund_answer(Draft& draft, std::uint32_t number, const ExternalAnswer& 
   switch (provider::verdict(answer.observation, tainted)) {
     case provider::Verdict::declined:
     case provider::Verdict::rejected:
-      return draft.add(RefundFailed{draft.of(), draft.now(), number, "",
-                                    answer.code.empty() ? observed : answer.code, answer.message});
+      draft.add(RefundFailed{draft.of(), draft.now(), number, "",
+                             answer.code.empty() ? observed : answer.code, answer.message});
+      // Perhaps more than is left, because somebody else gave a part back: that is to be counted.
+      return draft.add(RefundLookUpOwed{draft.of(), draft.now(), "refund_refused", draft.now()});
     case provider::Verdict::not_executed: {
       const bool config = answer.observation == Observation::unauthorized;
       const auto pause = config ? probe_credentials : pause_of(refund, answer);

@@ -36,7 +36,8 @@ class HttpApi::Impl {
                  options.mode,
                  options.ns,
                  {.action_required_ms = options.action_required_max.count(),
-                  .processing_ms = options.processing_max.count()}} {}
+                  .processing_ms = options.processing_max.count(),
+                  .unresolved_ms = options.unresolved_max.count()}} {}
 
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;

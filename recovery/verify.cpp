@@ -26,6 +26,7 @@ class Verifier {
       : reader_(reader), progress_(progress), codec_(billing::billing_event_codec()) {}
 
   Result<VerifyReport> run();
+  std::vector<Difference> run_one(const PersistenceId& id);
 
  private:
   Result<std::vector<PersistenceId>> customers();
@@ -231,7 +232,21 @@ Result<VerifyReport> Verifier::run() {
   return std::move(report_);
 }
 
+std::vector<Difference> Verifier::run_one(const PersistenceId& id) {
+  if (customer_of(id)) {
+    fold_batch(std::span(&id, 1));
+  } else {
+    const auto all = [](const PersistenceId&, StoredEvent&&) { return true; };
+    if (auto end = reader_.replay(id, {}, all); !end) differ(id.value(), end.error().context);
+  }
+  return std::move(report_.differences);
+}
+
 }  // namespace
+
+std::vector<Difference> verify_entity(journal::JournalReader& reader, const PersistenceId& id) {
+  return Verifier(reader, nullptr).run_one(id);
+}
 
 bool holds_reservation(const billing::ObligationState& obligation) {
   return obligation.reserved;

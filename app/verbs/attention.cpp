@@ -113,7 +113,25 @@ ExitCode act_on(const Source& source, NodeClient& client, const AttentionOptions
 std::string question_of(const AttentionOptions& options, const std::string& what) {
   if (options.action == "retry") return "Have " + what + " looked at again?";
   if (!options.resolution.empty()) return "Resolve " + what + " as " + options.resolution + "?";
-  return "Resolve " + what + " (obligations are written off)?";
+  return "Resolve " + what + "?";
+}
+
+/// Absent if the verdict may be given: an obligation or refund needs one that is named.
+std::optional<ExitCode> refuse_without_verdict(const AttentionOptions& options,
+                                               std::string_view id) {
+  if (options.action != "resolve" || !options.resolution.empty()) return std::nullopt;
+  if (id.starts_with("obligation:")) {
+    return report({ErrorCode::invalid_argument,
+                   "say what became of it: --as paid_by_charge --reference CHARGE, --as "
+                   "paid_outside --reference HOW, --as written_off (nothing more is tried), or "
+                   "--as not_charged; nothing was recorded"});
+  }
+  if (id.starts_with("refund:")) {
+    return report({ErrorCode::invalid_argument,
+                   "say what became of it: --as given --reference REFUND, or --as not_given; "
+                   "nothing was recorded"});
+  }
+  return std::nullopt;
 }
 
 ExitCode act_on_all(const Source& source, NodeClient& client, const AttentionOptions& options) {
@@ -123,6 +141,11 @@ ExitCode act_on_all(const Source& source, NodeClient& client, const AttentionOpt
   if (matching->items.empty()) {
     return report({ErrorCode::not_found, "nothing that needs a person matches"});
   }
+  for (const auto& item : matching->items) {
+    const NodeAnswer row{.status = 200, .text = "", .body = item};
+    if (const auto stop = refuse_without_verdict(options, row.text_at("id"))) return *stop;
+  }
+  std::fprintf(stderr, "%s\n", count_and_sum(*matching).c_str());
   if (const auto stop =
           insist(question_of(options, count_and_sum(*matching)), options.is_confirmed)) {
     return *stop;
@@ -140,6 +163,15 @@ ExitCode act_on_all(const Source& source, NodeClient& client, const AttentionOpt
   if (accepted == matching->items.size()) return ExitCode::ok;
   std::fprintf(stderr, "%zu of %zu were accepted\n", accepted, matching->items.size());
   return accepted == 0 ? exit : ExitCode::partial;
+}
+
+/// One item as its count and sum; by its id alone if nobody has to look at it (any more): what the
+/// act then means is the node's to say.
+std::string one_with_sum(NodeClient& client, const std::string& id) {
+  const auto answer = client.ask({.path = "/v1/attention/" + url_part(id)});
+  if (!answer || !answer->is_success() || !answer->body.is_object()) return id;
+  const bool has_money = !answer->text_at("currency").empty();
+  return "1 item, " + (has_money ? money_text(answer->body.as_object()) : "no money") + ": " + id;
 }
 
 bool has_filter(const AttentionOptions& options) {
@@ -205,10 +237,11 @@ ExitCode attention_act(const Source& source, const AttentionOptions& options) {
   auto client = NodeClient::open(source);
   if (!client) return report(client.error());
   if (is_bulk) return act_on_all(source, *client, options);
+  if (const auto stop = refuse_without_verdict(options, options.id)) return *stop;
+  const auto what = one_with_sum(*client, options.id);
+  std::fprintf(stderr, "%s\n", what.c_str());
   if (is_asked_interactively()) {
-    if (const auto stop = insist(question_of(options, options.id), options.is_confirmed)) {
-      return *stop;
-    }
+    if (const auto stop = insist(question_of(options, what), options.is_confirmed)) return *stop;
   }
   return act_on(source, *client, options, options.id);
 }

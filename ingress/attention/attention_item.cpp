@@ -97,46 +97,21 @@ std::optional<std::string> overdue(const ObligationRow& row, const AttentionDead
     if (age_ms < deadlines.action_required_ms) return std::nullopt;
     return "the payer has not acted yet; billing began at " + to_iso(row.initiated_at);
   }
-  if (age_ms < deadlines.processing_ms) return std::nullopt;
-  return "the provider is still working on it; billing began at " + to_iso(row.initiated_at);
+  if (row.status == ObligationStatus::processing) {
+    if (age_ms < deadlines.processing_ms) return std::nullopt;
+    return "the provider is still working on it; billing began at " + to_iso(row.initiated_at);
+  }
+  // A request under way has no reason; one that is put off again and again has.
+  const bool is_stuck = row.status == ObligationStatus::unknown || !row.reason.empty();
+  if (age_ms < deadlines.unresolved_ms || !is_stuck) return std::nullopt;
+  return (row.reason.empty() ? "not known" : row.reason) + "; still unresolved, billing began at " +
+         to_iso(row.initiated_at);
 }
 
-std::string obligation_step(const ObligationRow& row, const std::string& id) {
-  const std::string retry = "`onceward attention retry " + id + " --reason ...`";
-  const std::string resolve = "`onceward attention resolve " + id + " --reason ...`";
-  switch (row.status) {
-    case ObligationStatus::parked:
-      return "Look at the customer's payments at the provider. " + retry +
-             " makes the node look there again and sends nothing blindly. If the provider shows a "
-             "charge: " +
-             resolve +
-             " --as paid_by_charge --reference ch_...; if nothing is to be charged any "
-             "more: --as written_off.";
-    case ObligationStatus::rejected:
-      return "The provider calls the request wrong: correct what the reason names (payment method, "
-             "customer at the provider, account), then " +
-             retry + "; or " + resolve + " --as written_off.";
-    case ObligationStatus::capped:
-      return "Raise the spend cap of the period, then " + retry + "; or " + resolve +
-             " --as written_off.";
-    case ObligationStatus::uncollectible:
-      return "All tries were refused by the payer's side. Ask the payer; if it was paid "
-             "elsewhere: " +
-             resolve + " --as paid_outside --reference ...; otherwise --as written_off.";
-    case ObligationStatus::action_required:
-      return "Ask the payer to confirm the payment, or set another method with `onceward "
-             "payment-method`; to call it off: `onceward cancel`.";
-    case ObligationStatus::processing:
-      return "Bank payments take days. " + retry + " asks the provider for the present state.";
-    case ObligationStatus::in_progress:
-    case ObligationStatus::unknown:
-    case ObligationStatus::declined:
-    case ObligationStatus::completed:
-    case ObligationStatus::waived:
-    case ObligationStatus::cancelled:
-      return "Nothing: the node goes on by itself.";
-  }
-  return "";
+/// Nothing but another card helps, or nobody knows what the code forbids.
+bool is_declined_for_a_person(const ObligationRow& row) {
+  return row.reason.starts_with("payment_method_needed") ||
+         row.reason.starts_with("unlisted_decline_code");
 }
 
 }  // namespace
@@ -237,7 +212,9 @@ std::optional<AttentionItem> attention_of(const ObligationRow& row,
     case ObligationStatus::uncollectible:
       break;
     case ObligationStatus::action_required:
-    case ObligationStatus::processing: {
+    case ObligationStatus::processing:
+    case ObligationStatus::in_progress:
+    case ObligationStatus::unknown: {
       auto why = overdue(row, deadlines, now);
       if (!why) return std::nullopt;
       item.reason = std::move(*why);
@@ -247,9 +224,10 @@ std::optional<AttentionItem> attention_of(const ObligationRow& row,
       if (!has_alarm(row)) return std::nullopt;
       item.id.kind = AttentionKind::alarm;
       break;
-    case ObligationStatus::in_progress:
-    case ObligationStatus::unknown:
     case ObligationStatus::declined:
+      if (!is_declined_for_a_person(row)) return std::nullopt;
+      item.reason += row.decline_code.empty() ? "" : " (" + row.decline_code + ")";
+      break;
     case ObligationStatus::waived:
     case ObligationStatus::cancelled:
       return std::nullopt;
@@ -294,31 +272,6 @@ std::optional<AttentionItem> attention_of(const RefundRow& refund) {
   item.since = refund.updated_at;
   item.refund = refund;
   return item;
-}
-
-std::string next_step(const AttentionItem& item) {
-  const std::string id = to_text(item.id);
-  switch (item.id.kind) {
-    case AttentionKind::obligation:
-      return obligation_step(*item.obligation, id);
-    case AttentionKind::alarm:
-      return "The period was billed; compare with the provider what the reason says (a double "
-             "payment is given back with `onceward refund`, or there), then `onceward attention "
-             "resolve " +
-             id + " --reason ...`.";
-    case AttentionKind::refund:
-      return "Look at the charge's refunds at the provider. `onceward attention retry " + id +
-             " --reason ...` makes the node look there again; if you know the outcome: `resolve " +
-             id + " --as given --reference re_...` or `--as not_given`.";
-    case AttentionKind::quarantine:
-      return "What is stored for this entity breaks a rule; nothing of it is run until that is "
-             "understood. Run `onceward journal verify -c FILE`, and compare with the provider.";
-    case AttentionKind::inbox:
-      return "Look at the object at the provider. If other software made it, or it has been dealt "
-             "with: `onceward attention resolve " +
-             id + " --reason ...`.";
-  }
-  return "";
 }
 
 bool matches(const AttentionFilter& filter, const AttentionItem& item) {

@@ -21,6 +21,8 @@ namespace onceward::ingress {
 struct AttentionDeadlines {
   std::int64_t action_required_ms = 0;
   std::int64_t processing_ms = 0;
+  /// Longer than the provider remembers a key: of `unknown`, and of requests that it never takes.
+  std::int64_t unresolved_ms = 0;
 };
 
 /// Where an item comes from. `alarm`: a completed obligation that somebody should have seen (late
@@ -60,7 +62,8 @@ struct AttentionItem {
 };
 
 /// An item if a person has to look at the row: operator-owned, uncollectible, completed with an
-/// alarm, or processing or action_required for longer than the deadlines allow.
+/// alarm, declined in a way that no other try mends (or with a code nobody knows), or open for
+/// longer than the deadlines allow.
 [[nodiscard]] std::optional<AttentionItem> attention_of(const ObligationRow& row,
                                                         const AttentionDeadlines& deadlines,
                                                         Timestamp now);

@@ -1,6 +1,7 @@
 // One walk per kind of item, page by page, so that memory does not grow with the store.
 #include "ingress/attention/attention_reader.hpp"
 
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -130,19 +131,73 @@ Result<Unit> walk_refunds(journal::JournalReader& reader, const AttentionFilter&
   }
 }
 
+auto order_of(const ObligationKey& key) {
+  return std::tuple(std::string_view(key.customer.value()), std::string_view(key.period.text()),
+                    std::string_view(key.purpose.value()));
+}
+
+/// One walk over rows in the order of their keys, a page at a time.
+class RowWalk {
+ public:
+  using Read = std::function<Result<std::vector<ObligationRow>>(
+      const std::optional<ObligationKey>& after, std::size_t limit)>;
+  explicit RowWalk(Read read) : read_(std::move(read)) {}
+
+  /// The row to take next; null after the last one.
+  [[nodiscard]] Result<const ObligationRow*> peek() {
+    if (next_ == rows_.size() && !is_last_) {
+      const auto after = rows_.empty() ? std::nullopt : std::optional(rows_.back().key);
+      auto page = read_(after, page_rows);
+      if (!page) return Unexpected{std::move(page).error()};
+      rows_ = std::move(*page);
+      next_ = 0;
+      is_last_ = rows_.size() < page_rows;
+    }
+    return next_ < rows_.size() ? &rows_[next_] : nullptr;
+  }
+  void take() { ++next_; }
+
+ private:
+  Read read_;
+  std::vector<ObligationRow> rows_;
+  std::size_t next_ = 0;
+  bool is_last_ = false;
+};
+
+/// Two walks as one: what a person owns or may own, and what is open and goes on by itself, where
+/// it goes on for too long. A row that both hold, or that changes its place meanwhile, comes once.
+Result<Unit> walk_all_rows(journal::JournalReader& reader,
+                           const std::function<void(const ObligationRow&)>& take) {
+  RowWalk owned(
+      [&](const auto& after, std::size_t limit) { return reader.attention_rows(after, limit); });
+  RowWalk open([&](const auto& after, std::size_t limit) {
+    return reader.open_before(Epoch{std::numeric_limits<std::int64_t>::max()}, after, limit);
+  });
+  while (true) {
+    const auto a = owned.peek();
+    if (!a) return Unexpected{a.error()};
+    const auto b = open.peek();
+    if (!b) return Unexpected{b.error()};
+    if (*a == nullptr && *b == nullptr) return ok();
+    const bool has_both = *a != nullptr && *b != nullptr;
+    const bool takes_a = *b == nullptr || (has_both && order_of((*a)->key) <= order_of((*b)->key));
+    const bool takes_b = *a == nullptr || (has_both && order_of((*b)->key) <= order_of((*a)->key));
+    take(takes_a ? **a : **b);
+    if (takes_a) owned.take();
+    if (takes_b) open.take();
+  }
+}
+
 Result<Unit> walk_obligations(journal::JournalReader& reader, const AttentionView& view,
                               const AttentionFilter& filter, const Sink& sink) {
-  std::optional<ObligationKey> after;
-  while (true) {
-    const auto rows = filter.customer ? reader.rows_of(*filter.customer)
-                                      : reader.attention_rows(after, page_rows);
-    if (!rows) return Unexpected{rows.error()};
-    for (const auto& row : *rows) {
-      offer(attention_of(row, view.deadlines, view.now), filter, sink);
-    }
-    if (filter.customer || rows->size() < page_rows) return ok();
-    after = rows->back().key;
-  }
+  const auto take = [&](const ObligationRow& row) {
+    offer(attention_of(row, view.deadlines, view.now), filter, sink);
+  };
+  if (!filter.customer) return walk_all_rows(reader, take);
+  const auto rows = reader.rows_of(*filter.customer);
+  if (!rows) return Unexpected{rows.error()};
+  for (const auto& row : *rows) take(row);
+  return ok();
 }
 
 Result<std::optional<AttentionItem>> find_obligation(journal::JournalReader& reader,

@@ -10,6 +10,7 @@
 #include "ingress/http/command_exchange.hpp"
 #include "ingress/http/header_values.hpp"
 #include "ingress/http/json_text.hpp"
+#include "ingress/http/quarantine_act.hpp"
 #include "ingress/http/reason.hpp"
 #include "ingress/http/routes.hpp"
 #include "ingress/http/url.hpp"
@@ -95,12 +96,13 @@ void look_again(Services& services, const Act& act, Answer answer) {
 }
 
 void resolve_obligation(Services& services, const Act& act, Answer answer) {
-  const auto resolution = billing::parse_resolution(
-      act.resolution.empty() ? std::string_view("written_off") : act.resolution);
+  // Nothing is taken for granted: a verdict that nobody gave could write money off.
+  const auto resolution = billing::parse_resolution(act.resolution);
   if (!resolution) {
-    return answer(bad_request({ErrorCode::invalid_argument,
-                               "resolution must be paid_by_charge, paid_outside, written_off or "
-                               "not_charged"}));
+    return answer(bad_request(
+        {ErrorCode::invalid_argument,
+         "resolution must be named: paid_by_charge (reference: the charge), paid_outside "
+         "(reference: how), written_off (nothing more is tried) or not_charged"}));
   }
   billing::ResolveObligation resolve;
   resolve.key = act.id.key;
@@ -200,7 +202,17 @@ void run_act(Services& services, Call call, bool is_verdict,
 }
 
 constexpr const char* quarantine_detail =
-    "a quarantined entity is not run: look at its history with `onceward journal verify` first";
+    "a quarantined entity is not run: look at its history with `onceward journal verify` first, "
+    "then resolve it";
+
+void resolve_quarantine(Services& services, const Act& act, Answer answer) {
+  if (!act.resolution.empty() || !act.reference.empty()) {
+    return answer(bad_request({ErrorCode::invalid_argument,
+                               "a quarantine is lifted by its reason alone, without resolution and "
+                               "reference"}));
+  }
+  lift_quarantine(services, {act.id.entity, act.who, act.why, act.request_id}, std::move(answer));
+}
 
 void retry_item(Services& services, const Act& act, Answer answer) {
   switch (act.id.kind) {
@@ -233,7 +245,7 @@ void resolve_item(Services& services, const Act& act, Answer answer) {
     case AttentionKind::refund:
       return resolve_refund_as(services, act, std::move(answer));
     case AttentionKind::quarantine:
-      return not_possible(answer, quarantine_detail);
+      return resolve_quarantine(services, act, std::move(answer));
   }
 }
 

@@ -1,6 +1,8 @@
 // Entities that throw, and histories that are broken: one entity stops, the others go on.
 #include "tests/actors/actors_fixture.hpp"
 
+#include <future>
+
 namespace onceward::actors::testing {
 namespace {
 
@@ -95,6 +97,51 @@ TEST_F(ActorsTest, QuarantineIsKnownAfterARestartAndNothingRunsTheEntity) {
   EXPECT_EQ(reply("b", Look{}), "0");
   EXPECT_EQ(provider.posts(), 0);
   EXPECT_EQ(journal.histories.load(), 1) << "only b was read";
+}
+
+TEST_F(ActorsTest, AQuarantineThatIsLiftedStaysLiftedAndTheEntityOwesWhatItOwed) {
+  store_open("a", "2026-08", Timestamp{1}, false);
+  ASSERT_TRUE(journal.quarantine(counter_id("a"), "by hand", clock.now().wall));
+  ASSERT_TRUE(journal.raise_epoch(ShardNr{0}));
+  start();
+  EXPECT_EQ(reply("a", Look{}), "quarantined");
+  EXPECT_EQ(provider.posts(), 0);
+  std::promise<Result<Unit>> done;
+  runtime->lift_quarantine(counter_id("a"),
+                           [&](Result<Unit> result) { done.set_value(std::move(result)); });
+  EXPECT_TRUE(done.get_future().get().has_value());
+  EXPECT_TRUE(quarantined().empty()) << "durable before it is told";
+  EXPECT_EQ(reply("a", Settle{"2026-08"}), "settled");
+  EXPECT_EQ(provider.posts(), 1) << "what was owed, once";
+  stop();
+  start();
+  EXPECT_EQ(reply("a", Look{}), "1");
+}
+
+TEST_F(ActorsTest, AnEntityWhoseHistoryIsStillBrokenIsQuarantinedAnew) {
+  CommitUnit unit;
+  unit.persistence_id = counter_id("a");
+  unit.epoch = journal.epoch_of(ShardNr{0});
+  unit.events.push_back({{"FromTheFuture", 1}, "{}"});
+  ASSERT_TRUE(std::holds_alternative<Stored>(journal.commit(std::span(&unit, 1)).front()));
+  ASSERT_TRUE(journal.quarantine(counter_id("a"), "by hand", clock.now().wall));
+  start();
+  std::promise<Result<Unit>> done;
+  runtime->lift_quarantine(counter_id("a"),
+                           [&](Result<Unit> result) { done.set_value(std::move(result)); });
+  EXPECT_TRUE(done.get_future().get().has_value());
+  EXPECT_EQ(reply("a", Settle{"2026-08"}), "quarantined");
+  EXPECT_TRUE(eventually([this] { return quarantined().size() == 1; }));
+  EXPECT_NE(quarantined().front().reason, "by hand");
+}
+
+TEST_F(ActorsTest, WhoeverWaitsForTheEndOfAQuarantineIsAnsweredByAStop) {
+  start();
+  runtime->drain(0);
+  std::promise<Result<Unit>> done;
+  runtime->lift_quarantine(counter_id("a"),
+                           [&](Result<Unit> result) { done.set_value(std::move(result)); });
+  EXPECT_FALSE(done.get_future().get().has_value());
 }
 
 TEST_F(ActorsTest, AnEventThatCannotBeAppliedQuarantinesItsEntity) {

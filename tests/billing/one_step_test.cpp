@@ -38,6 +38,37 @@ TEST_F(OneStep, ADeclineKeepsTheIntentForTheNextAttempt) {
   EXPECT_EQ(provider_.ledger().size(), 1U);
 }
 
+// A second intent beside it could be paid as well.
+TEST_F(OneStep, ADeclinedIntentThatNoAnswerNamedIsFoundAndConfirmedNotReplaced) {
+  const auto sent = decide(bill());
+  auto refused = provider_.handle(*call_in(sent), Fate::declined, now_.wall);
+  refused.objects.clear();
+  (void)answer(refused);
+  ASSERT_EQ(status(), ObligationStatus::declined);
+  ASSERT_EQ(obligation().intent, "");
+  const auto look = wake();
+  ASSERT_EQ(operation_in(look), Operation::list_intents);
+  const auto again = answer(handled(look));
+  ASSERT_EQ(operation_in(again), Operation::confirm_intent);
+  EXPECT_EQ(call_in(again)->target, "pi_1");
+  (void)answer(handled(again));
+  EXPECT_EQ(status(), ObligationStatus::completed);
+  EXPECT_EQ(provider_.ledger().size(), 1U);
+}
+
+TEST_F(OneStep, ADeclinedIntentOfAnotherAmountThatIsFoundIsForAPerson) {
+  const auto sent = decide(bill());
+  auto refused = provider_.handle(*call_in(sent), Fate::declined, now_.wall);
+  refused.objects.clear();
+  (void)answer(refused);
+  auto listed = handled(wake());
+  ASSERT_EQ(listed.objects.size(), 1U);
+  listed.objects[0].amount_minor += 1;
+  const auto done = answer(listed);
+  EXPECT_EQ(call_in(done), nullptr);
+  EXPECT_EQ(status(), ObligationStatus::parked);
+}
+
 TEST_F(OneStep, AnUnknownDeclineIsFoundAndCountedNotRetriedAtOnce) {
   const auto sent = decide(bill());
   (void)provider_.handle(*call_in(sent), Fate::declined, now_.wall);

@@ -57,6 +57,43 @@ TEST_F(Refunds, AnOutsideRefundThatAHintTellsOfIsRecorded) {
   EXPECT_FALSE(row().next_action_at.has_value());
 }
 
+TEST_F(Refunds, WhatOthersGaveBackCountsInWhatIsLeft) {
+  complete();
+  (void)provider_.refund_elsewhere(obligation().charge_id, 500, now_.wall);
+  (void)answer(handled(hint_of_refund("evt_1")));
+  EXPECT_EQ(refundable_minor(obligation()), 4490);
+  const auto beyond = ask(command("r1", 4491));
+  const auto* refused = std::get_if<RefundRefused>(&*beyond.reply);
+  ASSERT_NE(refused, nullptr);
+  EXPECT_EQ(refused->kind, RefundRefused::Kind::beyond_remainder);
+  EXPECT_EQ(refused->refundable_minor, 4490);
+  EXPECT_TRUE(beyond.stores_nothing());
+  (void)answer(handled(ask(command("r2"))));
+  EXPECT_EQ(refund().status, RefundStatus::succeeded);
+  EXPECT_EQ(refund().amount.minor, 4490) << "all that is left";
+  EXPECT_EQ(refundable_minor(obligation()), 0);
+}
+
+TEST_F(Refunds, ARefusedOneMakesTheRefundsOfOthersBeRead) {
+  complete();
+  (void)provider_.refund_elsewhere(obligation().charge_id, 500, now_.wall);
+  const auto failed = answer(handled(ask(command()), Fate::invalid));
+  EXPECT_EQ(refund().status, RefundStatus::failed);
+  ASSERT_EQ(operation_in(failed), Operation::list_refunds);
+  (void)answer(handled(failed));
+  EXPECT_EQ(refundable_minor(obligation()), 4490);
+}
+
+// A refund beyond what others had left may be recorded already: that history stays readable.
+TEST_F(Refunds, OneThatWasAskedForBeforeOthersWereSeenStaysInTheHistory) {
+  complete();
+  (void)provider_.refund_elsewhere(obligation().charge_id, 500, now_.wall);
+  (void)ask(command());  // all of it
+  EXPECT_EQ(refund().amount.minor, 4990);
+  (void)answer(handled(hint_of_refund("evt_1")));
+  EXPECT_EQ(refundable_minor(obligation()), 0);
+}
+
 // --- refunds that take days ---
 
 TEST_F(Refunds, APendingOneIsPolledUntilItEnds) {

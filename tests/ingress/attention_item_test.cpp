@@ -10,7 +10,8 @@
 namespace onceward::ingress {
 namespace {
 
-constexpr AttentionDeadlines deadlines{.action_required_ms = 1'000, .processing_ms = 5'000};
+constexpr AttentionDeadlines deadlines{
+    .action_required_ms = 1'000, .processing_ms = 5'000, .unresolved_ms = 8'000};
 
 ObligationRow row_of(ObligationStatus status, const std::string& customer = "c") {
   ObligationRow row;
@@ -64,6 +65,39 @@ TEST(Attention, WaitingForOthersBecomesAPersonsMatterAtItsDeadline) {
   EXPECT_TRUE(is_item(ObligationStatus::action_required, 11'000));
   EXPECT_FALSE(is_item(ObligationStatus::processing, 14'999));
   EXPECT_TRUE(is_item(ObligationStatus::processing, 15'000));
+}
+
+TEST(Attention, WhatIsUnresolvedBeyondTheLifeOfAKeyIsShown) {
+  for (const auto status : {ObligationStatus::unknown, ObligationStatus::in_progress}) {
+    EXPECT_FALSE(attention_of(row_of(status), deadlines, {17'999}).has_value());
+    const auto item = attention_of(row_of(status), deadlines, {18'000});
+    ASSERT_TRUE(item.has_value()) << to_text(status);
+    EXPECT_TRUE(item->reason.starts_with("why; still unresolved")) << item->reason;
+    EXPECT_NE(next_step(*item).find("attention retry " + to_text(item->id)), std::string::npos);
+  }
+  auto under_way = row_of(ObligationStatus::in_progress);
+  under_way.reason.clear();
+  EXPECT_FALSE(attention_of(under_way, deadlines, {18'000}).has_value())
+      << "a later try that is being made is not stuck";
+}
+
+TEST(Attention, DeclinedIsShownIfNoOtherTryMendsItOrNobodyKnowsTheCode) {
+  auto row = row_of(ObligationStatus::declined);
+  row.decline_code = "expired_card";
+  EXPECT_FALSE(attention_of(row, deadlines, {99'000}).has_value()) << "it is tried again by itself";
+  row.reason = "payment_method_needed";
+  const auto waits = attention_of(row, deadlines, {});
+  ASSERT_TRUE(waits.has_value());
+  EXPECT_EQ(waits->reason, "payment_method_needed (expired_card)");
+  EXPECT_NE(next_step(*waits).find("onceward payment-method c PM"), std::string::npos);
+  EXPECT_NE(next_step(*waits).find("onceward cancel c 2026-08 --reason"), std::string::npos);
+  row.reason = "unlisted_decline_code";
+  row.decline_code = "made_up_yesterday";
+  row.key.purpose = Purpose{"extra"};
+  const auto unlisted = attention_of(row, deadlines, {});
+  ASSERT_TRUE(unlisted.has_value());
+  EXPECT_NE(next_step(*unlisted).find("made_up_yesterday"), std::string::npos);
+  EXPECT_NE(next_step(*unlisted).find("cancel c 2026-08 --purpose extra"), std::string::npos);
 }
 
 TEST(Attention, RefundsAndInboxOnlyWhilePeopleOwnThem) {

@@ -1,5 +1,6 @@
 // Attention over HTTP: listed in pages with count and sum, shown with history, retried, resolved.
 #include <onceward/billing/inbox_entity.hpp>
+#include <onceward/billing/quarantine_entity.hpp>
 
 #include "tests/ingress/api_fixture.hpp"
 
@@ -146,11 +147,44 @@ TEST_F(AttentionRouteTest, ResolveGivesTheVerdictAsAsked) {
   EXPECT_EQ(command<billing::ResolveObligation>(0).resolution, billing::Resolution::paid_by_charge);
   EXPECT_EQ(command<billing::ResolveObligation>(0).reference, "ch_5");
   EXPECT_EQ(command<billing::ResolveObligation>(0).why, "seen there");
-  (void)ask("POST", path, {}, R"({"reason":"given up"})");
+  (void)ask("POST", path, {}, R"({"reason":"given up","resolution":"written_off"})");
   EXPECT_EQ(command<billing::ResolveObligation>(1).resolution, billing::Resolution::written_off);
   EXPECT_NE(command<billing::ResolveObligation>(0).mark.key,
             command<billing::ResolveObligation>(1).mark.key)
       << "two acts without a name are two acts";
+}
+
+TEST_F(AttentionRouteTest, VerdictThatNobodyNamedIsRefusedWithTheChoices) {
+  billing_replies({billing::Told{row_of("a", ObligationStatus::cancelled)}});
+  const auto response = ask("POST", "/v1/attention/obligation:2026-08:subscription:a/resolve", {},
+                            R"({"reason":"given up"})");
+  EXPECT_EQ(response.status, 400);
+  for (const auto* choice : {"paid_by_charge", "paid_outside", "written_off", "not_charged"}) {
+    EXPECT_NE(response.body.find(choice), std::string::npos) << response.body;
+  }
+  EXPECT_TRUE(asked_.empty()) << "nothing was written off";
+}
+
+TEST_F(AttentionRouteTest, WhatIsOpenAndWaitsForAPersonIsListedInItsPlace) {
+  put_some();
+  auto waits = row_of("b2", ObligationStatus::declined);
+  waits.reason = "payment_method_needed";
+  store_.put(waits);
+  store_.put(row_of("c2", ObligationStatus::unknown));  // since long ago
+  auto young = row_of("c3", ObligationStatus::unknown);
+  young.initiated_at = clock_->now().wall;
+  store_.put(young);
+  store_.put(row_of("c4", ObligationStatus::declined));  // goes on by itself
+  store_.put(row_of("z", ObligationStatus::unknown));
+  const auto response = ask("GET", "/v1/attention?kind=obligation");
+  EXPECT_EQ(ids_of(response),
+            "obligation:2026-08:subscription:a obligation:2026-08:subscription:b "
+            "obligation:2026-08:subscription:b2 obligation:2026-08:subscription:c2 "
+            "obligation:2026-08:subscription:d obligation:2026-08:subscription:e "
+            "obligation:2026-08:subscription:z ");
+  EXPECT_EQ(text_at(response, "count"), "7");
+  EXPECT_EQ(ids_of(ask("GET", "/v1/attention?customer=b2")), "obligation:2026-08:subscription:b2 ");
+  EXPECT_EQ(ask("GET", "/v1/attention/obligation:2026-08:subscription:c2").status, 200);
 }
 
 TEST_F(AttentionRouteTest, AlarmIsAcknowledgedAndNotRetried) {
@@ -210,6 +244,72 @@ TEST_F(AttentionRouteTest, InboxIsResolvedByItsReason) {
   EXPECT_EQ(resolve.who, "anonymous");
   EXPECT_EQ(resolve.why, "the shop's own");
   EXPECT_EQ(ask("POST", "/v1/attention/inbox:pi_1/retry", {}, R"({"reason":"x"})").status, 409);
+}
+
+class QuarantineRouteTest : public AttentionRouteTest {
+ protected:
+  void SetUp() override {
+    AttentionRouteTest::SetUp();
+    store_.quarantine(CustomerId{"q"});
+    billing::QuarantineRecord record;
+    record.last = billing::QuarantineLifted{{}, {}, "chain broken", "anonymous", "it is sound"};
+    replies<billing::QuarantineCommand>(
+        std::vector<billing::QuarantineReply>{billing::QuarantineTold{record}});
+  }
+  platform::HttpResponse resolve(const std::string& body = R"({"reason":"it is sound"})") {
+    return ask("POST", "/v1/attention/quarantine:customer:q/resolve", {{"Idempotency-Key", "op-1"}},
+               body);
+  }
+};
+
+TEST_F(QuarantineRouteTest, IsRecordedWithWhoAndWhyAndThenLifted) {
+  const auto response = resolve();
+  EXPECT_EQ(response.status, 200) << response.body;
+  EXPECT_EQ(text_at(response, "status"), "lifted");
+  ASSERT_EQ(asked_.size(), 1U);
+  EXPECT_EQ(asked_[0].first.value(), "quarantine/customer/q");
+  const auto& lift = std::get<billing::LiftQuarantine>(
+      std::any_cast<const billing::QuarantineCommand&>(asked_[0].second));
+  EXPECT_EQ(lift.who, "anonymous");
+  EXPECT_EQ(lift.why, "it is sound");
+  EXPECT_EQ(lift.quarantined_for, "chain broken");
+  EXPECT_EQ(runtime_.lifted(), std::vector{customer_persistence_id(CustomerId{"q"})});
+  EXPECT_NE(text_at(ask("GET", "/v1/attention/quarantine:customer:q"), "next_step")
+                .find("attention resolve quarantine:customer:q"),
+            std::string::npos);
+}
+
+TEST_F(QuarantineRouteTest, WhatIsNotRecordedIsNotLifted) {
+  replies<billing::QuarantineCommand>(
+      std::vector<billing::QuarantineReply>{billing::QuarantineTurnedDown{Turndown::uncertain}});
+  EXPECT_EQ(resolve().status, 503);
+  EXPECT_TRUE(runtime_.lifted().empty());
+}
+
+TEST_F(QuarantineRouteTest, StaysIfAPeriodCouldBeBilledTwice) {
+  store_.put(row_of("q", ObligationStatus::completed));  // its events are gone
+  const auto response = resolve();
+  EXPECT_EQ(response.status, 409) << response.body;
+  EXPECT_NE(response.body.find("row without events"), std::string::npos) << response.body;
+  EXPECT_TRUE(asked_.empty());
+  EXPECT_TRUE(runtime_.lifted().empty());
+}
+
+TEST_F(QuarantineRouteTest, StaysIfACallersKeyOutlivedItsObligation) {
+  store_.quarantined_.front().reason = billing::lost_obligation;
+  EXPECT_EQ(resolve().status, 409);
+  EXPECT_TRUE(runtime_.lifted().empty());
+}
+
+TEST_F(QuarantineRouteTest, NeedsAQuarantineAndNothingButAReason) {
+  EXPECT_EQ(resolve("{}").status, 400);
+  EXPECT_EQ(resolve(R"({"reason":"x","resolution":"written_off"})").status, 400);
+  store_.quarantined_.clear();
+  EXPECT_EQ(resolve().status, 404);
+  EXPECT_TRUE(runtime_.lifted().empty());
+  store_.put(Mark{"lift_quarantine", "op-1", "f", std::nullopt});
+  EXPECT_EQ(resolve().status, 200) << "the same request said again";
+  EXPECT_TRUE(runtime_.lifted().empty());
 }
 
 TEST_F(AttentionRouteTest, ReasonIsRequiredAndReachesNobodyWithoutIt) {

@@ -122,9 +122,11 @@ class FakeReader final : public journal::JournalReader {
   Result<std::vector<ObligationRow>> due(Timestamp, std::size_t) override {
     return std::vector<ObligationRow>();
   }
-  Result<std::vector<ObligationRow>> open_before(Epoch, const std::optional<ObligationKey>&,
-                                                 std::size_t) override {
-    return std::vector<ObligationRow>();
+  Result<std::vector<ObligationRow>> open_before(Epoch, const std::optional<ObligationKey>& after,
+                                                 std::size_t limit) override {
+    return rows_where(after, limit, [](const ObligationRow& row) {
+      return is_open(row.status) && !is_operator_owned(row.status);
+    });
   }
   Result<std::vector<PersistenceId>> ids_under(std::string_view prefix,
                                                const std::optional<PersistenceId>& after,
@@ -157,21 +159,11 @@ class FakeReader final : public journal::JournalReader {
   /// In the order of a real one.
   Result<std::vector<ObligationRow>> attention_rows(const std::optional<ObligationKey>& after,
                                                     std::size_t limit) override {
-    return store_.read<std::vector<ObligationRow>>([&](const FakeStore& s) {
-      std::vector<ObligationRow> found;
-      for (const auto& [key, row] : s.rows_) {
-        const bool needs_a_look =
-            is_operator_owned(row.status) || row.status == ObligationStatus::uncollectible ||
-            row.status == ObligationStatus::processing ||
-            row.status == ObligationStatus::action_required ||
-            (row.status == ObligationStatus::completed && !row.reason.empty());
-        const bool is_after = !after || order_of(key) > order_of(*after);
-        if (needs_a_look && is_after) found.push_back(row);
-      }
-      std::sort(found.begin(), found.end(),
-                [](const auto& a, const auto& b) { return order_of(a.key) < order_of(b.key); });
-      if (found.size() > limit) found.resize(limit);
-      return found;
+    return rows_where(after, limit, [](const ObligationRow& row) {
+      return is_operator_owned(row.status) || row.status == ObligationStatus::uncollectible ||
+             row.status == ObligationStatus::processing ||
+             row.status == ObligationStatus::action_required ||
+             (row.status == ObligationStatus::completed && !row.reason.empty());
     });
   }
   Result<std::optional<Mark>> mark(std::string_view scope, std::string_view key,
@@ -197,6 +189,21 @@ class FakeReader final : public journal::JournalReader {
     return {key.customer.value(), key.period.text(), key.purpose.value()};
   }
 
+  template <class Predicate>
+  Result<std::vector<ObligationRow>> rows_where(const std::optional<ObligationKey>& after,
+                                                std::size_t limit, Predicate is_wanted) {
+    return store_.read<std::vector<ObligationRow>>([&](const FakeStore& s) {
+      std::vector<ObligationRow> found;
+      for (const auto& [key, row] : s.rows_) {
+        const bool is_after = !after || order_of(key) > order_of(*after);
+        if (is_wanted(row) && is_after) found.push_back(row);
+      }
+      std::sort(found.begin(), found.end(),
+                [](const auto& a, const auto& b) { return order_of(a.key) < order_of(b.key); });
+      if (found.size() > limit) found.resize(limit);
+      return found;
+    });
+  }
   template <class Predicate>
   Result<std::vector<RefundRow>> refunds_where(Predicate is_wanted) {
     return store_.read<std::vector<RefundRow>>([&](const FakeStore& s) {
@@ -250,6 +257,13 @@ class FakeRuntime final : public actors::Runtime {
     on_ask(billed, [reply](billing::BillingReply told) { reply(std::any(std::move(told))); });
   }
   void wake(const PersistenceId&) override {}
+  void lift_quarantine(const PersistenceId& id, std::function<void(Result<Unit>)> done) override {
+    {
+      const std::lock_guard lock(mutex_);
+      lifted_.push_back(id);
+    }
+    done(ok());
+  }
   bool is_recovered() const override { return true; }
   actors::RuntimeStats stats() const override { return {}; }
   void drain(std::int64_t) override {}
@@ -257,6 +271,11 @@ class FakeRuntime final : public actors::Runtime {
   [[nodiscard]] std::vector<billing::BillCustomer> asked() const {
     const std::lock_guard lock(mutex_);
     return asked_;
+  }
+
+  [[nodiscard]] std::vector<PersistenceId> lifted() const {
+    const std::lock_guard lock(mutex_);
+    return lifted_;
   }
 
   std::function<void(const billing::BillCustomer&, Told)> on_ask;
@@ -269,6 +288,7 @@ class FakeRuntime final : public actors::Runtime {
  private:
   mutable std::mutex mutex_;
   std::vector<billing::BillCustomer> asked_;  // guarded
+  std::vector<PersistenceId> lifted_;         // guarded
 };
 
 /// One answer that may come from another thread.

@@ -77,6 +77,33 @@ TEST_F(Verify, ACleanStoreHasNoDifferences) {
   EXPECT_TRUE(differences(unit(history())).empty());
 }
 
+TEST_F(Verify, OneEntityIsJudgedByItsOwnRowsAndHistory) {
+  auto edited = unit(history());
+  edited.rows[0].row.charge_id = "ch_other";
+  (void)journal_.commit({&edited, 1});
+  CommitUnit inbox;
+  inbox.persistence_id = PersistenceId{"inbox/pi_1"};
+  inbox.epoch = journal_.epoch_of(ShardNr{});
+  inbox.writer = WriterId{"w"};
+  inbox.events.push_back({{"Anything", 1}, "{}"});
+  (void)journal_.commit({&inbox, 1});
+  auto reader = journal_.reader();
+  ASSERT_EQ(verify_entity(**reader, PersistenceId{"customer/cust_1"}).size(), 1U);
+  EXPECT_TRUE(verify_entity(**reader, PersistenceId{"customer/cust_2"}).empty());
+  EXPECT_TRUE(verify_entity(**reader, inbox.persistence_id).empty());
+}
+
+TEST_F(Verify, ARowWithoutHistoryIsFoundForItsCustomerAlone) {
+  auto lost = unit(history());
+  lost.events.clear();
+  lost.caps.clear();
+  ASSERT_TRUE(std::holds_alternative<Stored>(journal_.commit({&lost, 1})[0]));
+  auto reader = journal_.reader();
+  const auto found = verify_entity(**reader, lost.persistence_id);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].what, "row without events");
+}
+
 TEST_F(Verify, FindsARowThatTheEventsDoNotImply) {
   auto u = unit(history());
   u.rows[0].row.status = ObligationStatus::cancelled;

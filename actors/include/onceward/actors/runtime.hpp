@@ -105,6 +105,12 @@ class Runtime {
   virtual void ask(const PersistenceId& to, std::any command, ReplySink reply) = 0;
   /// Makes the entity look at what it owes, as if a row were due.
   virtual void wake(const PersistenceId& id) = 0;
+  /// Ends the quarantine of an entity, durably: from `done` on it takes commands again and looks at
+  /// what it owes. What is stored is replayed first; if that breaks a rule still, it is quarantined
+  /// anew. `done` is called exactly once, from any thread, also when the runtime stops (then with
+  /// an error: whether it was lifted is for a reader to tell). Who may ask for it, and why, is the
+  /// caller's to check and to record before.
+  virtual void lift_quarantine(const PersistenceId& id, std::function<void(Result<Unit>)> done) = 0;
   [[nodiscard]] virtual bool is_recovered() const = 0;
   [[nodiscard]] virtual RuntimeStats stats() const = 0;
 

@@ -141,8 +141,8 @@ using BillingCommand =
 /// The mark of a command other than BillCustomer: scope `kind`, key the request id, and a
 /// fingerprint over what it asks for. The same id with the same payload is a repeat and is answered
 /// from the state; with another payload it is refused (CallerKeyReused). `kind` is `retry`,
-/// `cancel`, `payment_method`, `resolve`, `refund`, `resolve_refund` or `acknowledge`. Who and why
-/// are not part of the payload.
+/// `cancel`, `payment_method`, `resolve`, `refund`, `resolve_refund` or `acknowledge`; of other
+/// entities `resolve_inbox` or `lift_quarantine`. Who and why are not part of the payload.
 [[nodiscard]] Mark command_mark(std::string_view kind, const RequestId& request_id,
                                 std::span<const std::string_view> payload);
 [[nodiscard]] Mark mark_of(const LookAgain& command, const RequestId& request_id);
@@ -212,7 +212,7 @@ struct RefundTold {
 struct RefundRefused {
   enum class Kind : std::uint8_t {
     not_charged,       ///< the obligation is not completed: there is nothing to give back
-    beyond_remainder,  ///< more than is left; refunds whose outcome is unknown count as given
+    beyond_remainder,  ///< more than is left; unknown ones and those of others count as given
   };
   Kind kind = Kind::not_charged;
   ObligationRow row;

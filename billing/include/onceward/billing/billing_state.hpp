@@ -132,7 +132,8 @@ struct BillingState {
 /// Applies one event; impossible_transition names event, obligation and status.
 [[nodiscard]] Result<Unit> evolve_obligation(BillingState& state, const BillingEvent& event);
 
-/// What refunds may still give back: refunds that have not certainly failed count as given.
+/// What refunds may still give back: refunds that have not certainly failed count as given, and so
+/// does what others are known to have given back.
 [[nodiscard]] std::int64_t refundable_minor(const ObligationState& obligation);
 
 /// The refund row as the state implies it.

@@ -52,6 +52,9 @@ struct HttpApiOptions {
   /// shown in attention.
   std::chrono::milliseconds action_required_max{std::chrono::hours{24 * 3}};
   std::chrono::milliseconds processing_max{std::chrono::hours{24 * 10}};
+  /// The same for an outcome that is still unknown, or a request that the provider never takes:
+  /// as long as it surely remembers a key.
+  std::chrono::milliseconds unresolved_max{std::chrono::hours{23}};
 };
 
 /// What the API works on; all of it must outlive the HttpApi, but the runtime must have been

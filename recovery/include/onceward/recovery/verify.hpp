@@ -36,6 +36,11 @@ inline constexpr std::size_t differences_max = 1'000;
 [[nodiscard]] Result<VerifyReport> verify(journal::JournalReader& reader,
                                           const std::function<void(std::uint64_t)>& progress);
 
+/// The same for one entity: its history replays, and for a customer it decodes, folds, and implies
+/// exactly the rows and refunds that are stored. Empty: it may be run. Blocks on disk.
+[[nodiscard]] std::vector<Difference> verify_entity(journal::JournalReader& reader,
+                                                    const PersistenceId& id);
+
 /// Whether the fold still holds a reservation of the spend cap for its present attempt.
 [[nodiscard]] bool holds_reservation(const billing::ObligationState& obligation);
 
