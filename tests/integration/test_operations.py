@@ -4,6 +4,7 @@ and a simulator as processes."""
 import hashlib
 import hmac
 import json
+import signal
 import sqlite3
 import time
 import unittest
@@ -196,6 +197,7 @@ class AfterBilling(Operations):
 
     def quarantine(self, entity, change=""):
         """As a node would have left it behind: by hand, in the stopped node's store."""
+        self.node.signal(signal.SIGTERM)
         self.node.end()
         with sqlite3.connect(self.directory / "billing.db") as store:
             store.execute("INSERT INTO quarantine VALUES (?, 'threw 3 times', 5)", (entity,))
@@ -208,7 +210,7 @@ class AfterBilling(Operations):
         self.node = self.start_node()
         self.assertEqual(self.bill("q")[2]["status"], "completed")
         self.quarantine("customer/q")
-        self.assertEqual(self.bill("q", key="k2")[0], 503)
+        self.assertEqual(self.bill("q", key="k2", period="2026-07")[0], 409)
         code, found, _ = self.cli("attention", "list", "--kind", "quarantine")
         item = found["items"][0]
         self.assertEqual((code, item["id"]), (0, "quarantine:customer:q"))
