@@ -4,8 +4,6 @@ and a simulator as processes."""
 import hashlib
 import hmac
 import json
-import signal
-import sqlite3
 import time
 import unittest
 
@@ -194,45 +192,6 @@ class AfterBilling(Operations):
         self.assertIn("1 item, ", told)
         self.until(lambda: self.cli("attention", "list")[1]["count"] == 0)
         self.assertIn("OperatorActed", self.events("odd"))
-
-    def quarantine(self, entity, change=""):
-        """As a node would have left it behind: by hand, in the stopped node's store."""
-        self.node.signal(signal.SIGTERM)
-        self.node.end()
-        with sqlite3.connect(self.directory / "billing.db") as store:
-            store.execute("INSERT INTO quarantine VALUES (?, 'threw 3 times', 5)", (entity,))
-            if change:
-                store.execute(change)
-        store.close()
-        self.node = self.start_node()
-
-    def test_quarantine_is_lifted_with_who_and_why_and_nothing_is_billed_twice(self):
-        self.node = self.start_node()
-        self.assertEqual(self.bill("q")[2]["status"], "completed")
-        self.quarantine("customer/q")
-        self.assertEqual(self.bill("q", key="k2", period="2026-07")[0], 409)
-        code, found, _ = self.cli("attention", "list", "--kind", "quarantine")
-        item = found["items"][0]
-        self.assertEqual((code, item["id"]), (0, "quarantine:customer:q"))
-        self.assertIn("attention resolve quarantine:customer:q", item["next_step"])
-        code, _, told = self.cli("attention", "resolve", item["id"], "--reason", "mended")
-        self.assertEqual(code, 0, told)
-        self.assertEqual(self.cli("attention", "list")[1]["count"], 0)
-        code, _, answer = self.bill("q", key="k3")
-        self.assertEqual((answer["status"], answer["deduplicated"]), ("completed", True))
-        self.assertEqual(len(self.ledger()), 1)
-        shown = onceward("journal", "show", "quarantine/customer/q", "-c", str(self.config))
-        self.assertIn("QuarantineLifted", shown.stdout)
-        self.assertIn("mended", shown.stdout)
-
-    def test_quarantine_stays_where_the_rows_do_not_follow_from_the_events(self):
-        self.node = self.start_node()
-        self.assertEqual(self.bill("q")[2]["status"], "completed")
-        self.quarantine("customer/q", "UPDATE obligations SET charge_id = 'ch_other'")
-        code, _, told = self.cli("attention", "resolve", "quarantine:customer:q", "--reason", "x")
-        self.assertNotEqual(code, 0)
-        self.assertIn("billed twice", told)
-        self.assertEqual(self.cli("attention", "list")[1]["count"], 1)
 
 
 del World, Operations
