@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "billing/look_ups.hpp"
 #include "billing/outcomes.hpp"
 
 namespace onceward::billing {
@@ -138,6 +139,12 @@ void on_hinted_object(Draft& draft, const std::string& object, const ExternalAns
   }
   const ProviderObject& found = answer.objects.front();
   if (!is_ours(draft, found)) return read(draft, object, "not_ours");
+  const ObligationState& ob = draft.obligation();
+  const bool is_odd =
+      found.status == "succeeded" && is_open(ob.status) && !has_our_money(draft, found);
+  if (is_odd && ob.hinted.at(object).failed_reads < odd_reads_doubted) {
+    return read_again(draft, object);
+  }
   if (found.status == "succeeded") on_paid(draft, found);
   read(draft, object, found.status);
 }

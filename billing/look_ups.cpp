@@ -21,6 +21,23 @@ constexpr std::chrono::milliseconds probe_credentials = std::chrono::seconds{60}
 // A read that failed is repeated after this if nothing is unresolved.
 constexpr std::chrono::milliseconds hint_pause = std::chrono::minutes{10};
 
+// A read of something that cannot be: another amount, a status that nobody knows, no such intent.
+void on_odd_look_up(Draft& draft, std::string_view observation, std::string code,
+                    std::string reason) {
+  const RequestState& request = *draft.obligation().request;
+  // The words of an operator may stand in the reason meanwhile; the code is that of the last read.
+  const bool agrees = draft.obligation().code == code;
+  if (agrees && request.failed_look_ups >= odd_reads_doubted) {
+    return park(draft, std::move(reason));
+  }
+  unknown(draft, observation, std::move(code), LookedUp::failed,
+          back_off(request.key, request.sends + request.failed_look_ups));
+}
+
+void on_mismatched_look_up(Draft& draft, const ProviderObject& object) {
+  on_odd_look_up(draft, "mismatch", object.id, "mismatch");
+}
+
 // A read that told nothing: keep what is known and look again later.
 void on_failed_look_up(Draft& draft, Observation observation, const ExternalAnswer& answer) {
   const ObligationState& ob = draft.obligation();
@@ -31,7 +48,9 @@ void on_failed_look_up(Draft& draft, Observation observation, const ExternalAnsw
     return pending(draft, BillingPending::Kind::action_required, ob.intent);
   }
   if (observation == Observation::not_found && answer.operation == Operation::get_intent) {
-    return park(draft, "intent_not_found");
+    const std::string_view seen = to_text(observation);
+    return on_odd_look_up(draft, seen, answer.code.empty() ? std::string(seen) : answer.code,
+                          "intent_not_found");
   }
   unknown(draft, to_text(observation), answer.code, LookedUp::failed, pause_after(draft, answer));
 }
@@ -68,7 +87,7 @@ bool is_open_for_steps(const Draft& draft) {
 }
 
 void on_found_intent(Draft& draft, const ProviderObject& intent) {
-  if (!has_our_money(draft, intent)) return park_mismatch(draft);
+  if (!has_our_money(draft, intent)) return on_mismatched_look_up(draft, intent);
   const std::string& status = intent.status;
   if (status == "succeeded") return complete(draft, intent, "");
   if (status == "processing") return pending(draft, BillingPending::Kind::processing, intent.id);
@@ -88,7 +107,7 @@ void on_found_intent(Draft& draft, const ProviderObject& intent) {
     }
     return;
   }
-  park(draft, "intent_" + status);
+  on_odd_look_up(draft, "unexpected_status", status, "intent_" + status);
 }
 
 std::vector<const ProviderObject*> ours_among(const Draft& draft, const ExternalAnswer& answer) {
@@ -121,7 +140,7 @@ void on_list(Draft& draft, const ExternalAnswer& answer) {
   if (paid > 0) {
     // More than one is money taken twice by somebody and a person must see it.
     const ProviderObject& newest = **std::find_if(ours.begin(), ours.end(), succeeded);
-    if (!has_our_money(draft, newest)) return park_mismatch(draft);
+    if (!has_our_money(draft, newest)) return on_mismatched_look_up(draft, newest);
     for (const ProviderObject* object : ours) {
       if (succeeded(object)) complete(draft, *object, paid > 1 ? "several_charges_found" : "");
     }

@@ -348,10 +348,13 @@ TEST_F(CallOff, AnIntentThatCannotBeCancelledIsClosedByAVerdictOnly) {
 }
 
 TEST_F(CallOff, AMismatchIsClosedByAVerdict) {
-  const auto look = answer(handled(confirm(), Fate::saved_500));
-  auto found = handled(look);
+  auto found = handled(answer(handled(confirm(), Fate::saved_500)));
   found.objects[0].amount_minor = 1;
   (void)answer(found);
+  for (int reads = 2; reads <= 5; ++reads) {
+    found.key = call_in(look_again())->key;
+    (void)answer(found);
+  }
   ASSERT_EQ(status(), ObligationStatus::parked);
   const auto again = resolve(Resolution::written_off);
   ASSERT_EQ(operation_in(again), Operation::get_intent);

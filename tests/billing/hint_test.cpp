@@ -270,7 +270,16 @@ TEST_F(Hints, ASecondPaymentOfACompletedObligationIsADuplicateOnce) {
 
 TEST_F(Hints, APaymentOfAnotherAmountIsForAPerson) {
   (void)Entity::decide(bill(), false);
-  (void)answer(handled(hint_of_other(paid_elsewhere(1))));
+  auto odd = handled(hint_of_other(paid_elsewhere(1)));
+  // One read may be wrong: it takes five.
+  for (int reads = 1; reads <= 5; ++reads) {
+    EXPECT_NE(status(), ObligationStatus::parked) << reads;
+    const auto next = answer(odd);
+    if (reads == 5) break;
+    EXPECT_EQ(event_in<UnexpectedPaymentFound>(next), nullptr);
+    advance_time(std::chrono::minutes{10});
+    odd = handled(resume());
+  }
   EXPECT_EQ(status(), ObligationStatus::parked);
   EXPECT_EQ(row().reason, "mismatch");
 }
