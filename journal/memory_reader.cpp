@@ -66,8 +66,9 @@ class MemoryReader final : public JournalReader {
     };
     std::vector<Place> places;
     for (const auto& [id, history] : *store_.histories) {
-      for (const auto& event : history->events) {
-        if (event->position > after) places.push_back({PersistenceId(id), event});
+      const auto& events = history->events;  // in the order of their positions
+      for (auto at = events.rbegin(); at != events.rend() && (*at)->position > after; ++at) {
+        places.push_back({PersistenceId(id), *at});
       }
     }
     std::sort(places.begin(), places.end(),
@@ -124,19 +125,21 @@ class MemoryReader final : public JournalReader {
   }
 
   Result<std::vector<ObligationRow>> due(Timestamp now, std::size_t limit) override {
-    auto found = rows_where(no_limit, [&](const MemoryRow& stored) {
-      return stored.row.next_action_at && *stored.row.next_action_at <= now;
-    });
-    if (!found.has_value()) return found;
+    if (auto error = doubt()) return Unexpected{std::move(*error)};
+    std::vector<const ObligationRow*> found;
+    for (const auto& [key, stored] : *store_.rows) {
+      const ObligationRow& row = stored->row;
+      if (row.next_action_at && *row.next_action_at <= now) found.push_back(&row);
+    }
     const auto order = [](const ObligationRow& row) {
       return std::tie(row.next_action_at, row.key.period.text(), row.key.customer, row.key.purpose);
     };
-    std::vector<ObligationRow>& rows = *found;
-    std::sort(rows.begin(), rows.end(),
-              [&](const ObligationRow& a, const ObligationRow& b) { return order(a) < order(b); });
-    if (rows.size() > limit)
-      rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(limit), rows.end());
-    return found;
+    const auto end = found.begin() + static_cast<std::ptrdiff_t>(std::min(limit, found.size()));
+    std::partial_sort(found.begin(), end, found.end(),
+                      [&](const auto* a, const auto* b) { return order(*a) < order(*b); });
+    std::vector<ObligationRow> rows;
+    for (auto at = found.begin(); at != end; ++at) rows.push_back(**at);
+    return rows;
   }
 
   Result<std::vector<ObligationRow>> open_before(Epoch epoch,

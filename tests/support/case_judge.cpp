@@ -115,6 +115,16 @@ int CaseWorld::K(const std::string& customer, const std::string& period) const {
   return static_cast<int>(keys.size());
 }
 
+std::map<ObligationKey, int> CaseWorld::posts_by_obligation() const {
+  index_requests();
+  std::map<ObligationKey, int> posts;
+  for (const auto& sent : port_.provider().trace()) {
+    const auto found = started_.find(sent.key);
+    if (sent.method == "POST" && found != started_.end()) ++posts[found->second.of];
+  }
+  return posts;
+}
+
 std::vector<std::string> CaseWorld::quarantines() const {
   std::vector<std::string> found;
   const auto quarantined = reader()->quarantined();

@@ -166,6 +166,9 @@ class CaseWorld {
   /// POSTs on the wire that could move money for it, and the keys among them.
   [[nodiscard]] int W(const std::string& customer, const std::string& period) const;
   [[nodiscard]] int K(const std::string& customer, const std::string& period) const;
+  /// All POSTs on the wire, of every step.
+  [[nodiscard]] std::map<ObligationKey, int> posts_by_obligation() const;
+  [[nodiscard]] std::vector<ObligationRow> all_rows() const;
   [[nodiscard]] std::vector<std::string> quarantines() const;
   /// Charges that others made on purpose of the case: customer/period/purpose. They may be without
   /// an obligation, or beside its charge.
@@ -207,7 +210,6 @@ class CaseWorld {
   void audit_posts(std::string& found) const;
   void audit_ledger(std::string& found) const;
   void audit_caps(std::string& found) const;
-  [[nodiscard]] std::vector<ObligationRow> all_rows() const;
 
   CaseOptions options_;
   EntityType billing_type_;

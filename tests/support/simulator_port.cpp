@@ -54,7 +54,8 @@ void SimulatorPort::call(Caller caller, ExternalRequest request, std::int64_t bo
                          Timestamp now) {
   const bool is_too_late = boottime_ms > request.not_after_boottime_ms;
   Call call{std::move(caller), provider::stripe::CallState(std::move(request)), now.plus(timeout)};
-  if (is_too_late || is_cut_off || !call.state.unsendable().empty()) {
+  const bool is_closed = is_cut_off || now < closed_until;
+  if (is_too_late || is_closed || !call.state.unsendable().empty()) {
     platform::HttpClientResult unsent;
     unsent.outcome = platform::HttpOutcome::not_sent;
     unsent.failure = is_too_late ? "not_allowed" : "connect";
@@ -88,6 +89,7 @@ void SimulatorPort::finished(Call call, const sim::WireAnswer& answer, Timestamp
       return done(call, broken("empty_answer", call.wire_requests), now);
     case sim::WireEnding::refused:
     case sim::WireEnding::tls_failed: {
+      closed_until = std::max(closed_until, now.plus(answer.closed_for));
       platform::HttpClientResult unsent;
       unsent.outcome = platform::HttpOutcome::not_sent;
       unsent.failure = answer.ending == sim::WireEnding::refused ? "connect" : "tls";

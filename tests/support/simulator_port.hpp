@@ -48,6 +48,8 @@ class SimulatorPort {
   bool keeps_connections = false;
   /// Nothing can be reached.
   bool is_cut_off = false;
+  /// No connection comes about before this time, as the provider's last refusal said.
+  Timestamp closed_until;
 
   void call(Caller caller, ExternalRequest request, std::int64_t boottime_ms, Timestamp now);
   /// When advance() has something to do.
