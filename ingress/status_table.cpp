@@ -38,7 +38,7 @@ constexpr std::array<ProblemRow, 26> problems{{
      E::usage},
     {K::forbidden, "forbidden", "OW6008", "The token's role does not allow this", 403, R::never,
      E::usage},
-    {K::declined, "declined", "OW6001", "The payer's side refused; the next try is planned", 402,
+    {K::declined, "declined", "OW6001", "The payer's side refused", 402,
      R::never, E::failed},
     {K::uncollectible, "uncollectible", "OW6002", "All tries were refused by the payer's side", 402,
      R::never, E::failed},

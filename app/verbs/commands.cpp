@@ -83,7 +83,8 @@ ExitCode exit_of_cancel(ObligationStatus status) {
 ExitCode refund(const Source& source, const CommandOptions& given) {
   auto client = NodeClient::open(source);
   if (!client) return report(client.error());
-  if (!given.is_confirmed && is_asked_interactively()) {
+  // A named request may be repeated without a second effect; one without a name is a new wish.
+  if (!given.is_confirmed && (is_asked_interactively() || given.request_id.empty())) {
     auto obligation = look(*client, given);
     if (!obligation) return report(obligation.error());
     if (!obligation->is_success() || !obligation->body.is_object()) {
@@ -122,7 +123,8 @@ ExitCode refund(const Source& source, const CommandOptions& given) {
 ExitCode cancel(const Source& source, const CommandOptions& given) {
   auto client = NodeClient::open(source);
   if (!client) return report(client.error());
-  if (!given.is_confirmed && is_asked_interactively()) {
+  // A named request may be repeated without a second effect; one without a name is a new wish.
+  if (!given.is_confirmed && (is_asked_interactively() || given.request_id.empty())) {
     if (const auto stop = insist("Call " + obligation_text(given) + " off?", false)) return *stop;
   }
   const auto options = named(given);

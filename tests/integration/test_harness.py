@@ -63,12 +63,11 @@ class Harness(unittest.TestCase):
                                   "cap", "unknown_lookup"})  # fmt: skip
 
     def test_a_seed_is_the_same_world_again(self):
-        first = self.run_it("explain", "--scenario", "random-charges", "--seed", "7")
+        words = ("explain", "--scenario", "random-charges", "--seed")
+        first = self.run_it(*words, "7")
         self.assertEqual(first[0], 0)
-        self.assertEqual(self.run_it("explain", "--scenario", "random-charges", "--seed", "7"), first)
-        self.assertNotEqual(
-            self.run_it("explain", "--scenario", "random-charges", "--seed", "8")[1], first[1]
-        )
+        self.assertEqual(self.run_it(*words, "7"), first)
+        self.assertNotEqual(self.run_it(*words, "8")[1], first[1])
 
     def test_what_is_not_finished_is_incomplete(self):
         code, out, _ = self.run_it(
