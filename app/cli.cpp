@@ -38,6 +38,7 @@ class CommandLine {
     add_journal();
     add_migrate();
     add_copies();
+    add_reconcile();
     add_harness();
     add_config();
     add_small_verbs();
@@ -327,6 +328,26 @@ class CommandLine {
     }
   }
 
+  void add_reconcile() {
+    auto* reconcile = group("reconcile", "Compare the store with the provider's ledger");
+    auto* run = verb(reconcile, "run",
+                     "Record what a store without a node lacks; then a restored one may bill again",
+                     [this] { return reconcile_run(source_, reconcile_); });
+    run->add_option("--who", reconcile_.who, "Who answers for it; stored")->required();
+    run->add_option("--reason", reconcile_.reason, "Why the store was restored; stored")
+        ->required();
+    auto* show = verb(reconcile, "report", "Show what differs; writes nothing",
+                      [this] { return reconcile_report(source_, reconcile_); });
+    for (auto* sub : {run, show}) {
+      sub->add_option("--days", reconcile_.days,
+                      "Read the provider from so many days before the store's newest event")
+          ->check(CLI::Range(1, 3650))
+          ->capture_default_str();
+      add_config_file(sub)->required();
+      add_json(sub);
+    }
+  }
+
   void add_harness() {
     auto* harness = group("harness", "Recovery testing in simulated worlds");
     const auto common = [this](CLI::App* sub) {
@@ -416,6 +437,7 @@ class CommandLine {
   std::string persistence_id_;
   MigrateOptions migrate_;
   std::string file_;
+  ReconcileOptions reconcile_;
   std::uint64_t count_ = 20;
   bool is_following_ = false;
 };

@@ -117,6 +117,17 @@ struct MigrateOptions {
 /// Puts a backup in the place of the configured store, which must not be there any more.
 [[nodiscard]] ExitCode restore(const Source& source, const std::string& file);
 
+struct ReconcileOptions {
+  std::uint32_t days = 35;  ///< the provider is read from so long before the store's newest event
+  std::string who;
+  std::string reason;
+};
+/// Compares the store with the provider's ledger; writes nothing. Exit 8 if anything differs.
+[[nodiscard]] ExitCode reconcile_report(const Source& source, const ReconcileOptions& options);
+/// Records in a store without a node what it lacks, and then ends the refusal of a restored one.
+/// Exit 8 if something keeps it from billing.
+[[nodiscard]] ExitCode reconcile_run(const Source& source, const ReconcileOptions& options);
+
 /// Asks the admin listener whether the node is ready: 0, or 7 with the reasons.
 [[nodiscard]] ExitCode healthcheck(const Source& source);
 

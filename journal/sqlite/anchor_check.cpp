@@ -11,7 +11,7 @@ Unexpected restored(const std::string& path, const std::string& what) {
               path + " is not the newest state of this store (" + what +
                   "): the provider may hold charges that it does not know. Put the newest files "
                   "back together (" +
-                  path + ", -wal and .anchor), or reconcile with the provider before billing");
+                  path + ", -wal and .anchor), or run `onceward reconcile run` before billing");
 }
 
 Result<Unit> expect_never_used(const StoreFiles& files) {

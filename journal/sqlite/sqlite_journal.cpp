@@ -109,9 +109,14 @@ class SqliteJournalImpl final : public SqliteJournal {
 };
 
 Result<Unit> SqliteJournalImpl::start() {
-  if (auto checked = check_anchor(); !checked.has_value()) return checked;
+  if (auto checked = check_anchor(); !checked.has_value()) {
+    if (!options_.is_reconciling || checked.error().code != ErrorCode::store_restored) {
+      return checked;
+    }
+  }
   const auto raised = barrier();
   if (!raised.has_value()) return Unexpected{raised.error()};
+  if (options_.is_reconciling) return ok();
   // Before the first unit can be stored: a store with units and without an anchor was tampered
   // with.
   auto anchored = anchor_present_state();
@@ -132,7 +137,7 @@ Result<Unit> SqliteJournalImpl::check_anchor() {
 }
 
 bool SqliteJournalImpl::is_anchor_due() const {
-  return options_.anchor_every != 0 &&
+  return options_.anchor_every != 0 && !options_.is_reconciling &&
          side_->writer->state().commit_count + 1 - anchored_count_ >= options_.anchor_every;
 }
 

@@ -14,6 +14,7 @@
 #include "journal/sqlite/anchor_check.hpp"
 #include "journal/sqlite/connecting.hpp"
 #include "journal/sqlite/row_columns.hpp"
+#include "journal/sqlite/row_digest.hpp"
 
 namespace onceward::journal {
 namespace {
@@ -120,6 +121,23 @@ Result<Unit> expect_absent(const std::string& path, const std::string& advice) {
   return fail(ErrorCode::conflict, path + " exists: " + advice);
 }
 
+/// Why a restored store may bill again, and the row that its anchor will name: before the anchor.
+Result<Unit> write_acceptance(SqliteConnection& connection, const sqlite::StoreState& state,
+                              const std::string& why) {
+  if (auto begun = connection.execute("BEGIN IMMEDIATE"); !begun.has_value()) return begun;
+  auto reason =
+      connection.prepare("INSERT OR REPLACE INTO store_values VALUES ('accepted_restore', ?1)");
+  if (!reason.has_value()) return Unexpected{reason.error()};
+  if (auto kept = reason->bind(why).run(); !kept.has_value()) return kept;
+  if (auto covered = sqlite::write_values_digest(connection); !covered.has_value()) return covered;
+  auto put = connection.prepare(
+      "INSERT OR REPLACE INTO commits VALUES (?1, ?2, ?3, row_digest(?1, ?2, ?3))");
+  if (!put.has_value()) return Unexpected{put.error()};
+  auto written =
+      put->bind(state.commit_count, state.last_position, sqlite::bytes_of(state.rolling)).run();
+  return written.has_value() ? connection.execute("COMMIT") : written;
+}
+
 }  // namespace
 
 Result<BackupReport> backup_store(const StoreFiles& store, const std::string& to) {
@@ -172,7 +190,7 @@ Result<BackupReport> restore_store(const std::string& backup, const StoreFiles& 
   return report;
 }
 
-Result<Unit> accept_restored(const StoreFiles& store) {
+Result<Unit> accept_restored(const StoreFiles& store, const std::string& why) {
   const auto lock = platform::FileLock::acquire(store.path + ".lock");
   if (!lock.has_value()) return Unexpected{lock.error()};
   auto connection = sqlite::connect_writer(store.path, store.vfs, SqliteOpen::existing);
@@ -187,12 +205,7 @@ Result<Unit> accept_restored(const StoreFiles& store) {
           .has_value()) {
     return fail(ErrorCode::conflict, store.path + " is the newest state of itself: start it");
   }
-  // The row that the anchor names must be there before the anchor.
-  auto put = connection->prepare(
-      "INSERT OR REPLACE INTO commits VALUES (?1, ?2, ?3, row_digest(?1, ?2, ?3))");
-  if (!put.has_value()) return Unexpected{put.error()};
-  auto written =
-      put->bind(state->commit_count, state->last_position, sqlite::bytes_of(state->rolling)).run();
+  auto written = write_acceptance(*connection, *state, why);
   if (!written.has_value()) return written;
   return sqlite::write_anchor(
       store, {recorded->store_id, state->commit_count, state->last_position, state->rolling});

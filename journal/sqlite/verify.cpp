@@ -85,6 +85,18 @@ const std::array questions = {
              "digest IS NOT row_digest(hash, period, created_at, customers, to_bill)",
              wrong_digest},
     Question{values_changed_sql.c_str(), wrong_digest},
+    Question{"SELECT 'epoch of shard ' || shard FROM epochs WHERE complement <> ~epoch",
+             "it was changed: its complement is wrong"},
+    // Readers take currencies in any case.
+    Question{"SELECT 'obligation of customer ' || customer || ', period ' || period FROM "
+             "obligations WHERE currency <> lower(currency)",
+             "its currency was changed"},
+    Question{"SELECT 'refund of customer ' || customer || ', period ' || period FROM refunds "
+             "WHERE currency <> lower(currency)",
+             "its currency was changed"},
+    Question{"SELECT 'plan row of customer ' || customer FROM plan_rows "
+             "WHERE currency <> lower(currency)",
+             "its currency was changed"},
     Question{"SELECT 'commit ' || commit_count FROM commits WHERE commit_count > "
              "(SELECT commit_count FROM store_state)",
              "it lies beyond the store's commit counter"},

@@ -96,9 +96,10 @@ TEST_F(SqliteBackupTest, ARestoredStoreRefusesToBillUntilItIsAccepted) {
   EXPECT_EQ(code_of_open(), ErrorCode::store_restored) << "a refused start changes nothing";
   EXPECT_TRUE(open_read_only({.path = backend().path()}).has_value()) << "to reconcile from";
 
-  const auto accepted = accept_restored({.path = backend().path()});
+  const auto accepted = accept_restored({.path = backend().path()}, "ops: compared by hand");
   ASSERT_TRUE(accepted.has_value()) << accepted.error().context;
-  EXPECT_EQ(accept_restored({.path = backend().path()}).error().code, ErrorCode::conflict);
+  EXPECT_EQ(accept_restored({.path = backend().path()}, "ops: compared by hand").error().code,
+            ErrorCode::conflict);
   backend().open();
   follow(entity("a"));
   store_some(1);

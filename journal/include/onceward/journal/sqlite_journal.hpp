@@ -22,6 +22,9 @@ struct SqliteJournalOptions {
   /// As in StoreFiles.
   std::string vfs;
   AnchorPlace* anchors = nullptr;
+  /// For the reconciliation alone: opens a store that is not the newest state of itself, and leaves
+  /// its anchor as it is, so that it is refused again until accept_restored().
+  bool is_reconciling = false;
 
   [[nodiscard]] StoreFiles files() const { return {path, vfs, anchors}; }
 };

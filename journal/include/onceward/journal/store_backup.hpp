@@ -33,8 +33,9 @@ struct BackupReport {
                                                  const StoreFiles& store);
 
 /// Ends the refusal after a reconciliation has found every charge of the provider that the store
-/// lacks: writes the anchor of the state that is there. The caller states that this happened. The
+/// lacks: writes the anchor of the state that is there. The caller states that this happened; `why`
+/// (who, when and for what reason) is kept among the recorded values as `accepted_restore`. The
 /// same errors as opening; conflict if the store was not refused.
-[[nodiscard]] Result<Unit> accept_restored(const StoreFiles& store);
+[[nodiscard]] Result<Unit> accept_restored(const StoreFiles& store, const std::string& why);
 
 }  // namespace onceward::journal
