@@ -111,8 +111,9 @@ Result<Unit> Comparison::compare(const ProviderObject& object, const ObligationK
   const auto known = read->state.obligations.find({key.period, key.purpose});
   const bool is_there = known != read->state.obligations.end();
   if (!is_paid) {
-    // Of an intent that the store knows, the node reads the outcome before it does anything.
-    if (is_there && (known->second.intent == object.id || known->second.request)) return ok();
+    // Of an intent that the store knows, the node reads the outcome before it does anything. Any
+    // other one may be of an attempt that the store has forgotten.
+    if (is_there && known->second.intent == object.id) return ok();
     report.blocking.push_back(
         {to_display(key), object.id + " is " + object.status +
                               " and unknown to the store: wait for its end, or cancel it"});
