@@ -333,9 +333,9 @@ class CommandLine {
     auto* run = verb(reconcile, "run",
                      "Record what a store without a node lacks; then a restored one may bill again",
                      [this] { return reconcile_run(source_, reconcile_); });
-    run->add_option("--who", reconcile_.who, "Who answers for it; stored")->required();
+    run->add_option("--who", reconcile_.who, "Who answers for it; stored (default: $USER)");
     run->add_option("--reason", reconcile_.reason, "Why the store was restored; stored")
-        ->required();
+        ->capture_default_str();
     auto* show = verb(reconcile, "report", "Show what differs; writes nothing",
                       [this] { return reconcile_report(source_, reconcile_); });
     for (auto* sub : {run, show}) {

@@ -119,8 +119,8 @@ struct MigrateOptions {
 
 struct ReconcileOptions {
   std::uint32_t days = 35;  ///< the provider is read from so long before the store's newest event
-  std::string who;
-  std::string reason;
+  std::string who;          ///< empty: the user of the environment
+  std::string reason = "compared with the provider's ledger";
 };
 /// Compares the store with the provider's ledger; writes nothing. Exit 8 if anything differs.
 [[nodiscard]] ExitCode reconcile_report(const Source& source, const ReconcileOptions& options);

@@ -2,9 +2,12 @@
 // lacks is recorded; only then, and with a reason, may a restored store bill again.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <future>
 #include <string>
 #include <vector>
+
+#include <unistd.h>
 
 #include <boost/json.hpp>
 
@@ -188,11 +191,17 @@ bool differs(const recovery::RestoredReport& found) {
   return found.recorded > 0 || !found.blocking.empty() || !found.twins.empty();
 }
 
+std::string who_of(const ReconcileOptions& options) {
+  if (!options.who.empty()) return options.who;
+  const char* user = std::getenv("USER");
+  return user != nullptr && *user != '\0' ? user : "uid " + std::to_string(::getuid());
+}
+
 /// Ends the refusal of a restored store. A store that was not refused needs nothing.
 ExitCode accept(const Config& config, const ReconcileOptions& options) {
   const auto accepted = journal::accept_restored(
       {.path = config.store.path.string()},
-      options.who + " at " + std::to_string(now().ms) + ": " + options.reason);
+      who_of(options) + " at " + std::to_string(now().ms) + ": " + options.reason);
   if (accepted) {
     std::fputs("accepted: the node may bill again\n", stderr);
     return ExitCode::ok;

@@ -64,7 +64,6 @@ class Restore(World):
         self.assertNotEqual(onceward("serve", "-c", str(self.config)).returncode, 0)
 
     def test_a_damaged_or_running_store_is_not_reconciled(self):
-        self.assertEqual(self.reconcile("run", "--who", "ops").returncode, 2)
         self.assertEqual(self.reconcile(*self.run_words()).returncode, 0)
         self.start_node(self.config)
         busy = self.reconcile(*self.run_words())
@@ -72,4 +71,4 @@ class Restore(World):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    unittest.main()

@@ -83,7 +83,7 @@ TEST_F(SqliteExportTest, AnImportRefusesToBillUntilItIsAcceptedAndThenGoesOn) {
   lose_store();
   ASSERT_TRUE(import(text, {.path = backend().path()}).has_value());
   EXPECT_EQ(SqliteJournal::open(backend().options()).error().code, ErrorCode::store_restored);
-  ASSERT_TRUE(accept_restored({.path = backend().path()}).has_value());
+  ASSERT_TRUE(accept_restored({.path = backend().path()}, "test").has_value());
   backend().open();
   follow(entity("a"));
   CommitUnit again = unit(entity("a"), {"2"});
